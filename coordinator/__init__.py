@@ -1,0 +1,1 @@
+"""The HTTP API: the only program that talks to MySQL."""

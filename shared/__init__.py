@@ -1,0 +1,1 @@
+"""What coordinator and worker must agree on. Pure: no input or output."""
