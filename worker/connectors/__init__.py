@@ -1,0 +1,1 @@
+"""Connectors: what a marketplace is like, told without touching the network."""
