@@ -37,7 +37,7 @@ class DatabaseSettings:
 
     user: str
     password: str
-    database: str
+    name: str
     host: str = "127.0.0.1"
     port: int = 3306
     unix_socket: str | None = None
@@ -78,7 +78,7 @@ class Connector:
             "unix_socket": settings.unix_socket,
             "user": settings.user,
             "password": settings.password,
-            "database": settings.database if database is None else database,
+            "database": settings.name if database is None else database,
             "charset": "utf8mb4",
             "autocommit": False,
             "client_flag": CLIENT.FOUND_ROWS,

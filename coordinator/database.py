@@ -147,7 +147,7 @@ class Database:
                 )
             return self._engine
 
-    def close(self) -> None:
+    def dispose(self) -> None:
         """Close the pool's connections; a later transaction opens new ones."""
         with self._guard:
             if self._engine is not None:
