@@ -109,6 +109,7 @@ CREATE TABLE servers (
 CREATE TABLE server_marketplaces (
   server_id VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   marketplace_code VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  cursor_format VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL COMMENT 'connector and version whose cursors the boot speaks',
   PRIMARY KEY (server_id, marketplace_code) COMMENT 'what a server may acquire; parent of a slot''s capability',
   KEY server_marketplaces_marketplace (marketplace_code) COMMENT 'foreign key to marketplaces',
   CONSTRAINT server_marketplaces_server FOREIGN KEY (server_id) REFERENCES servers (server_id),

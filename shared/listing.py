@@ -48,9 +48,7 @@ class Listing(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omi
         _check_price("price", self.price)
         _check_price("list_price", self.list_price)
         if self.attributes and len(msgspec.json.encode(self.attributes)) > MAX_ATTRIBUTES_BYTES:
-            raise ValueError(
-                f"attributes take more than {MAX_ATTRIBUTES_BYTES} bytes: send fewer or shorter ones"
-            )
+            raise ValueError(f"attributes take more than {MAX_ATTRIBUTES_BYTES} bytes: send fewer or shorter ones")
 
 
 class Reject(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -38,9 +38,7 @@ class Problem(Exception):  # noqa: N818 - the standard's own word
 _STANDARD_MEMBERS = frozenset({"type", "status", "code", "title", "detail", "instance"})
 
 
-def from_document(
-    status: int, document: Mapping[str, Any], retry_after_seconds: float | None = None
-) -> Problem:
+def from_document(status: int, document: Mapping[str, Any], retry_after_seconds: float | None = None) -> Problem:
     """The problem that a document stands for.
 
     A code that this side does not know becomes the class of its status (``UnknownProblem`` keeps both), so a new
@@ -305,6 +303,4 @@ def _subclasses(kind: type[Problem]) -> list[type[Problem]]:
     return [kind, *(found for child in kind.__subclasses__() for found in _subclasses(child))]
 
 
-BY_CODE: Mapping[str, type[Problem]] = {
-    kind.code: kind for kind in _subclasses(Problem) if "code" in vars(kind)
-}
+BY_CODE: Mapping[str, type[Problem]] = {kind.code: kind for kind in _subclasses(Problem) if "code" in vars(kind)}

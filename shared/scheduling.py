@@ -2,6 +2,8 @@
 
 import math
 from datetime import datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
 
 from shared.states import SizeClass
 
@@ -9,7 +11,7 @@ SMALLEST_SIZE = 20
 LARGEST_SIZE = 20_000
 LARGE_OVER_WHERE_YIELDING = 2_000
 LARGE_OVER_WHERE_NOT = 5_000
-RESERVE_SHARE = 0.2
+RESERVE_DIVISOR = 5
 THETA_SHARE = 1 / 12
 
 
@@ -43,14 +45,17 @@ def size_class(size: int | None, yields: bool) -> SizeClass:
     return SizeClass.LARGE if size > threshold else SizeClass.SMALL
 
 
-def quota(quota_per_server: float, active_servers: int) -> int:
-    """How many tasks of one marketplace may run in a cluster of ``active_servers`` (N); never less than one."""
+def quota(quota_per_server: Decimal, active_servers: int) -> int:
+    """How many tasks of one marketplace may run in a cluster of ``active_servers`` (N); never less than one.
+
+    Decimal, because 0.1 * 30 in binary floating point is over 3 and would round up to 4.
+    """
     return max(1, math.ceil(quota_per_server * active_servers))
 
 
 def large_cap(marketplace_quota: int) -> int:
     """How many of a marketplace's ``marketplace_quota`` running tasks may be large; never less than one."""
-    reserve = max(1, math.ceil(RESERVE_SHARE * marketplace_quota))
+    reserve = max(1, math.ceil(Fraction(marketplace_quota, RESERVE_DIVISOR)))
     return max(1, marketplace_quota - reserve)
 
 
@@ -67,9 +72,7 @@ def backoff_seconds(attempts: int, base_seconds: float, cap_seconds: float, draw
     return draw * backoff_ceiling_seconds(attempts, base_seconds, cap_seconds)
 
 
-def cooldown_seconds(
-    consecutive_failures: int, first_seconds: float, refresh_interval_seconds: float
-) -> float:
+def cooldown_seconds(consecutive_failures: int, first_seconds: float, refresh_interval_seconds: float) -> float:
     """How long after its ``consecutive_failures``-th failed task (from 1) an account is due again.
 
     Doubles with each failure, up to the account's refresh interval.
