@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, ClassVar
+from typing import Any
 
 from marshmallow import ValidationError, fields, validate
 
 from shared.listing import MAX_CURSOR_BYTES
 
 NAME_PATTERN = r"[a-z0-9][a-z0-9._-]*\Z"
+NOT_AN_INSTANT = "must be an instant like 2026-01-31T12:00:00.000000Z"
 MAX_COUNT = 2**31 - 1
 MAX_TOKEN = 2**63 - 1
 
@@ -81,11 +82,11 @@ class Instant(fields.Field[datetime]):
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> datetime:
         if not isinstance(value, str) or not value.endswith("Z"):
-            raise self.make_error("invalid")
+            raise ValidationError(NOT_AN_INSTANT)
         try:
             return datetime.fromisoformat(value).astimezone(UTC).replace(tzinfo=None)
         except ValueError as error:
-            raise self.make_error("invalid") from error
+            raise ValidationError(NOT_AN_INSTANT) from error
 
 
 class CursorToken(fields.String):
