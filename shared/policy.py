@@ -5,6 +5,7 @@ notices a change. All durations are seconds.
 """
 
 import hashlib
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -51,6 +52,17 @@ def to_document(policy: Policy) -> dict[str, Any]:
 def digest(policy: Policy) -> str:
     """SHA-256 in hex over the policy's canonical JSON (members sorted, no white space)."""
     return hashlib.sha256(msgspec.json.encode(policy, order="sorted")).hexdigest()
+
+
+def understand(document: Mapping[str, Any]) -> tuple[Policy, list[str]]:
+    """A served policy as this version understands it, and the members it must understand but does not know.
+
+    A newer coordinator may serve members that an older worker has never heard of: they are passed over, unless
+    ``must_understand`` lists them. Raises ``ValueError`` for a member of the wrong type.
+    """
+    known = {name: value for name, value in document.items() if name in Policy.__struct_fields__}
+    policy = msgspec.convert(known, Policy)
+    return policy, [name for name in policy.must_understand if name not in Policy.__struct_fields__]
 
 
 def violations(policy: Policy) -> list[str]:
