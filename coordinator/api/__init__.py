@@ -1,0 +1,1 @@
+"""The HTTP surface: thin blueprints without SQL and without rules."""
