@@ -14,9 +14,9 @@ from typing import Any
 from sqlalchemy import event
 from sqlalchemy.pool import Pool
 
-START = datetime.datetime(2030, 1, 1, 12, 0, 0)  # noqa: DTZ001 - instants of the database are naive UTC
+START = datetime.datetime(2030, 1, 1, 12, 0, 0)
 
-_EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 - as above
+_EPOCH = datetime.datetime(1970, 1, 1)
 _MICROSECOND = datetime.timedelta(microseconds=1)
 
 

@@ -7,19 +7,22 @@ of them started, each with a schema of its own.
 from __future__ import annotations
 
 import fcntl
-import os
-import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pymysql
+import pytest
 from pymysql.constants import CLIENT
 from pymysql.cursors import DictCursor
 
-SCHEMA_FILE = Path(__file__).parents[2] / "schema.sql"
+CHECKOUT = Path(__file__).parents[2]
+FIND_MYSQL = CHECKOUT / "deploy" / "find-mysql"
+SCHEMA_FILE = CHECKOUT / "schema.sql"
 
 PARAMETERS = (
     "--bind-address=127.0.0.1",
@@ -38,16 +41,16 @@ PARAMETERS = (
 )
 
 
-def program(name: str) -> Path:
-    """The MySQL program of that name: in ``MYSQL_BIN`` where that is set, else in ``PATH``.
+@cache
+def programs() -> Path | None:
+    """The folder of the MySQL programs that ``deploy/find-mysql`` chooses, or None when it finds none.
 
-    Raises ``RuntimeError`` where there is none.
+    Raises ``pytest.UsageError`` when ``MYSQL_BIN`` is set to something unsuitable.
     """
-    folder = os.environ.get("MYSQL_BIN")
-    found = shutil.which(name, path=folder)
-    if found is None:
-        raise RuntimeError(f"no {name} in {folder or 'PATH'}: set MYSQL_BIN to the folder that deploy/bootstrap prints")
-    return Path(found)
+    search = subprocess.run([FIND_MYSQL], capture_output=True, text=True, check=False)
+    if search.returncode == 2:
+        raise pytest.UsageError(search.stderr.strip())
+    return Path(search.stdout.strip()) if search.returncode == 0 else None
 
 
 @dataclass(frozen=True)
@@ -136,7 +139,7 @@ class Schema:
     @staticmethod
     def _rows(connection: pymysql.Connection[DictCursor], table: str) -> list[dict[str, object]]:
         with connection.cursor() as cursor:
-            cursor.execute(f"SELECT * FROM {table}")  # noqa: S608 - the names come from information_schema
+            cursor.execute(f"SELECT * FROM {table}")
             return list(cursor.fetchall())
 
     def empty(self) -> None:
@@ -144,7 +147,7 @@ class Schema:
 
         Raises ``pymysql.err.OperationalError`` 1205 when a test left a transaction open.
         """
-        deletes = ";".join(f"DELETE FROM {table}" for table in self._tables)  # noqa: S608 - as above
+        deletes = ";".join(f"DELETE FROM {table}" for table in self._tables)
         with self.server.connect(self.name, autocommit=True) as connection:
             run_script(connection, f"SET foreign_key_checks = 0, innodb_lock_wait_timeout = 2;{deletes}")
             for table, rows in self._first_rows.items():
@@ -152,7 +155,7 @@ class Schema:
                     marks = ", ".join(["%s"] * len(row))
                     with connection.cursor() as cursor:
                         cursor.execute(
-                            f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})",  # noqa: S608 - as above
+                            f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})",
                             tuple(row.values()),
                         )
 

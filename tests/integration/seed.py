@@ -58,7 +58,7 @@ class Seed:
         marks = ", ".join(["%s"] * len(columns))
         with self._connection.cursor() as cursor:
             cursor.execute(
-                f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})",  # noqa: S608 - the test's own names
+                f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})",
                 tuple(_plain(value) for value in columns.values()),
             )
             return int(cursor.lastrowid or 0)
@@ -68,7 +68,7 @@ class Seed:
         changes = ", ".join(f"{name} = %s" for name in columns)
         condition, values = _condition(where)
         matched = self.execute(
-            f"UPDATE {table} SET {changes} WHERE {condition}",  # noqa: S608 - the test's own names
+            f"UPDATE {table} SET {changes} WHERE {condition}",
             *(_plain(value) for value in columns.values()),
             *values,
         )
@@ -82,7 +82,7 @@ class Seed:
 
     def _matching(self, table: str, where: Row) -> list[Row]:
         condition, values = _condition(where)
-        return self.rows(f"SELECT * FROM {table} WHERE {condition}", *values)  # noqa: S608 - the test's own names
+        return self.rows(f"SELECT * FROM {table} WHERE {condition}", *values)
 
     # -- nouns -----------------------------------------------------------------------------------------------------
 
