@@ -4,7 +4,7 @@ import ipaddress
 import ssl
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ class DatabaseSettings:
     """
 
     user: str
-    password: str
+    password: str = field(repr=False)
     name: str
     host: str = "127.0.0.1"
     port: int = 3306

@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 import pymysql
 import structlog
 from pymysql.constants import ER
-from pymysql.cursors import DictCursor
+from pymysql.cursors import Cursor, DictCursor
 from sqlalchemy import Engine, create_engine
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import PoolProxiedConnection
@@ -137,7 +137,8 @@ class Database:
             if self._engine is None:
                 self._engine = create_engine(
                     "mysql+pymysql://",
-                    creator=self._connector.connect,
+                    # The pool's dialect asks the server for its version by an ordinary cursor.
+                    creator=lambda: self._connector.connect(cursorclass=Cursor),
                     pool_size=self.settings.pool_size,
                     max_overflow=0,
                     pool_timeout=_POOL_WAIT_SECONDS,
@@ -175,7 +176,7 @@ class Database:
     def _attempt(self, work: Callable[[Transaction], T], first: Callable[[Transaction], None] | None) -> T:
         connection = self._checkout()
         try:
-            tx = Transaction(cast(DictCursor, connection.cursor()))
+            tx = Transaction(cast(DictCursor, connection.cursor(DictCursor)))
             if first is None:
                 result = work(tx)
             else:
