@@ -1,0 +1,1 @@
+"""Simulated marketplaces over real HTTP, with catalogues that follow from a seed."""

@@ -1,0 +1,1 @@
+"""The simulated marketplaces: each its own addresses, authentication, paging and way of writing a listing."""
