@@ -1,0 +1,1 @@
+"""Views for staff that differ here."""
