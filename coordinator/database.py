@@ -32,9 +32,9 @@ MAX_ATTEMPTS = 5
 UNAVAILABLE_RETRY_AFTER_SECONDS = 2.0
 _POOL_WAIT_SECONDS = 5
 _RETRIED = frozenset({ER.LOCK_DEADLOCK, ER.LOCK_WAIT_TIMEOUT})
-# Access denied, too many connections, shutting down, read-only (also a demoted primary of a group), lost links.
+# Access denied, too many connections, shutting down or killed, read-only (also a group's demoted primary), lost links.
 _UNAVAILABLE = frozenset(
-    {1040, 1044, 1045, 1049, 1053, 1129, 1130, 1203, 1290, 1836, 3100, 3168}
+    {1040, 1044, 1045, 1049, 1053, 1129, 1130, 1203, 1290, 1317, 1836, 3100, 3168}
     | {2002, 2003, 2006, 2013, 2014, 2055, 4031}
 )
 _BACKOFF_SECONDS = 0.01
@@ -94,8 +94,9 @@ class Transaction:
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
-        """What is written inside is undone when a ``Problem`` leaves the block; row locks stay, says MySQL.
+        """What is written inside is undone when a ``Problem`` leaves the block.
 
+        Row locks stay, if the transaction had touched a table before; else MySQL undoes it wholly, locks included.
         Other exceptions pass through: they end the whole transaction (after a deadlock there is no savepoint).
         """
         self._savepoints += 1
