@@ -11,8 +11,9 @@ from worker.connectors.failures import PageUnreadable
 from worker.connectors.origin import Origin
 from worker.connectors.paging.strategy import Answer, Ended, Step, Target, pack, unpack
 
-_LINK = re.compile(r"<([^>]*)>((?:\s*;\s*[^\s;,=]+\s*(?:=\s*(?:\"[^\"]*\"|[^\s;,]*))?)*)")
-_REL = re.compile(r";\s*rel\s*=\s*(?:\"([^\"]*)\"|([^\s;,\"]+))", re.IGNORECASE)
+_PARAMETER = r";\s*([^\s;,=]+)\s*(?:=\s*(?:\"([^\"]*)\"|([^\s;,\"]*)))?"
+_LINK = re.compile(rf"<([^<>]*)>((?:\s*{_PARAMETER})*)")
+_PARAMETERS = re.compile(_PARAMETER)
 
 
 class Position(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -69,8 +70,8 @@ class LinkPaging:
 
 def next_link(header: str) -> str | None:
     """The target of the first link with the relation `next` in a `Link` header (RFC 8288, section 3)."""
-    for match in _LINK.finditer(header):
-        relation = _REL.search(match[2])
-        if relation and "next" in (relation[1] or relation[2] or "").lower().split():
-            return match[1].strip()
+    for link in _LINK.finditer(header):
+        for name, quoted, bare in _PARAMETERS.findall(link[2]):
+            if name.lower() == "rel" and "next" in (quoted or bare).lower().split():
+                return link[1].strip()
     return None

@@ -111,7 +111,10 @@ def _headers(table: Table, *, credentials_allowed: bool) -> dict[str, Template]:
 
 def _authentication(table: Table) -> Authentication:
     readers = {"none": _no_auth, "basic": _basic, "header": _header_auth, "bearer": _bearer}
-    authentication = table.choice("kind", readers, _no_auth, required=True)(table)
+    reader = table.choice("kind", readers, None, required=True)
+    if reader is None:
+        return NoAuthentication()
+    authentication = reader(table)
     table.end()
     return authentication
 

@@ -62,7 +62,7 @@ def _attribute(table: Table, name: str) -> Field:
         table.refuse(name, f"must have a name of 1 to {_MAX_ATTRIBUTE_NAME} characters")
     entry = table.table(name)
     value_type = entry.choice("type", _VALUE_TYPES, ValueType.STRING, required=True)
-    field = Field(name, _path(entry), value_type, _decimal_format(entry, value_type))
+    field = Field(name, _path(entry), value_type, _decimal_format(entry, value_type), is_attribute=True)
     entry.end()
     return field
 

@@ -13,7 +13,10 @@ from worker.connectors.rest.tables import Table
 def read_strategy(table: Table, origin: Origin) -> Strategy:
     """The paging strategy that the table names, with its parameters' names."""
     readers = {"page": _page, "offset": _offset, "token": _token, "link": _link}
-    strategy = table.choice("strategy", readers, _page, required=True)(table, origin)
+    reader = table.choice("strategy", readers, None, required=True)
+    if reader is None:
+        return LinkPaging("", origin)
+    strategy = reader(table, origin)
     table.end()
     return strategy
 

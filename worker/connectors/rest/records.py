@@ -1,5 +1,6 @@
 """From a raw record to a listing, field by field."""
 
+import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -32,6 +33,7 @@ class Field:
     value_type: ValueType = ValueType.STRING
     decimal_format: DecimalFormat = DecimalFormat.PLAIN
     constant: Value = None
+    is_attribute: bool = False
 
     def read(self, record: Mapping[str, object]) -> Value:
         """The field's value, None where the record has none. Raises `FieldUnreadable`."""
@@ -45,7 +47,8 @@ class Field:
                 return to_decimal(raw, self.decimal_format)
             return CONVERSIONS[self.value_type](raw)
         except ValueError as error:
-            raise FieldUnreadable(f"{self.name}_unreadable", f"{self.path.text} {error}: {_shown(raw)}") from error
+            what = "attribute" if self.is_attribute else self.name
+            raise FieldUnreadable(f"{what}_unreadable", f"{self.path.text} {error}: {_shown(raw)}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +116,7 @@ def _reject(reason: str, detail: str, values: Mapping[str, object]) -> Reject:
 
 def _shown(raw: object) -> str:
     """A raw value for a reject's detail, short whatever its size."""
-    return _printable(repr(raw)[:200])
+    return _printable(reprlib.repr(raw)[:200])
 
 
 def _printable(text: str) -> str:

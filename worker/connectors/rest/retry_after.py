@@ -8,8 +8,8 @@ from worker.connectors.seam import MAX_WAIT_SECONDS, Response
 
 MIN_WAIT_SECONDS = 1.0
 
-_SECONDS = re.compile(r"\d{1,18}(?:\.\d{1,18})?")
-_DURATION = re.compile(r"(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9}(?:\.\d{1,9})?)s)?")
+_SECONDS = re.compile(r"\d{1,18}(?:\.\d{1,18})?", re.ASCII)
+_DURATION = re.compile(r"(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9}(?:\.\d{1,9})?)s)?", re.ASCII)
 
 
 def retry_after_seconds(response: Response, default: float) -> float:

@@ -77,9 +77,10 @@ class Table:
         return default
 
     def table(self, name: str, *, required: bool = False) -> "Table":
-        """A table within; a missing one reads as empty."""
+        """A table within; a missing one reads as empty, and what is missing in something else is not worth noting."""
         content: dict[str, object] = self._value(name, dict, "a table", {}, required=required)
-        return Table(content, self.path(name), self.violations)
+        noted = self.violations if isinstance(self.content.get(name, {}), dict) else []
+        return Table(content, self.path(name), noted)
 
     def end(self) -> None:
         """Refuse every field that was never asked for: most of them are misspelt."""
