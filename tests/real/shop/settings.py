@@ -1,4 +1,4 @@
-"""Settings of the shop: Oscar's defaults, a SQLite file, basic authentication, three requests a second per user."""
+"""Settings of the shop: Oscar's defaults, a SQLite file, basic authentication, two requests a second per user."""
 
 import os
 from pathlib import Path
@@ -47,6 +47,6 @@ REST_FRAMEWORK = {
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.LimitOffsetPagination",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_THROTTLE_CLASSES": ["rest_framework.throttling.UserRateThrottle"],
-    "DEFAULT_THROTTLE_RATES": {"user": "3/s"},
+    "DEFAULT_THROTTLE_RATES": {"user": "2/s"},
     "COERCE_DECIMAL_TO_STRING": True,
 }

@@ -24,7 +24,7 @@ TITLES = (
     "Family tent 👨‍👩‍👧‍👦 (4)",
     "مصباح مكتب",
     "ランプ 💡",
-    "Bag <b>bold</b> & co; 100 % \"linen\"",
+    'Bag <b>bold</b> & co; 100 % "linen"',
     "Nail file – 12 \\ 14 cm",
 )
 

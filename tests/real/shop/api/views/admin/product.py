@@ -4,7 +4,7 @@ from oscarapi.views.admin import product
 
 
 class ProductAdminList(product.ProductAdminList):
-    """Oscar lists the whole shop to anyone; here each partner's user sees the partner's own products, in fixed order."""
+    """Oscar lists the whole shop; here each partner's user sees the partner's own products, in a fixed order."""
 
     def get_queryset(self):
         """The products that the partner has in stock records, oldest first."""
