@@ -5,13 +5,15 @@ from importlib.metadata import version
 from typing import Any
 
 import marshmallow
+import msgspec
 from flask import Flask
 from flask_smorest import Api
 from marshmallow import fields
 
-from coordinator.api import access, errors, gate, health, policy, services
+from coordinator.api import access, errors, gate, health, leadership, policy, services, tasks
 from coordinator.configuration import Configuration
 from shared import problems
+from shared.listing import Batch
 
 _DISTRIBUTION = "distributed-marketplace-processing"
 _SIGNATURE_SCHEME = {
@@ -31,7 +33,7 @@ class ProblemDocument(marshmallow.Schema):
     code = fields.String(required=True, validate=marshmallow.validate.OneOf(sorted(problems.BY_CODE)))
     title = fields.String(required=True)
     detail = fields.String(required=True)
-    errors = fields.Dict(keys=fields.String(), values=fields.String())
+    errors = fields.Dict(keys=fields.String(), values=fields.List(fields.String()))
 
 
 class ProblemApi(Api):
@@ -80,5 +82,8 @@ def create_app(configuration: Configuration) -> Flask:
 def _register_calls(app: Flask) -> None:
     api = ProblemApi(app, spec_kwargs={"security": [{"signature": []}]})
     api.spec.components.security_scheme("signature", _SIGNATURE_SCHEME)
-    for blueprint in (policy.blueprint,):
-        api.register_blueprint(blueprint, url_prefix=gate.PREFIX)
+    _, batch_schemas = msgspec.json.schema_components([Batch], ref_template="#/components/schemas/{name}")
+    for name, schema in batch_schemas.items():
+        api.spec.components.schema(name, schema)
+    for module in (policy, leadership, tasks):
+        api.register_blueprint(module.blueprint, url_prefix=gate.PREFIX)

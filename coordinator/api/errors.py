@@ -67,10 +67,10 @@ def answer_unexpected(error: Exception) -> Response:
     return Response(_encoded(document), status=500, content_type=problems.MEDIA_TYPE)
 
 
-def invalid(errors: dict[str, str]) -> InvalidInput:
+def invalid(errors: dict[str, list[str]]) -> InvalidInput:
     """The problem of input whose fields cannot be taken; ``errors`` maps each field to what is wrong with it."""
     named = dict(list(errors.items())[:_MAX_NAMED_FIELDS])
-    return InvalidInput("; ".join(f"{field}: {wrong}" for field, wrong in named.items()), errors=named)
+    return InvalidInput("; ".join(f"{field}: {' '.join(wrong)}" for field, wrong in named.items()), errors=named)
 
 
 def _encoded(document: dict[str, Any]) -> bytes:

@@ -10,6 +10,7 @@ from coordinator.audit import Actor
 from coordinator.authentication import Admission, Caller
 from coordinator.database import Transaction
 from coordinator.policies import CurrentPolicy
+from shared.policy import Policy
 
 T = TypeVar("T")
 
@@ -29,8 +30,13 @@ def actor() -> Actor:
     return Actor(caller().owner, g.request_id)
 
 
-def current_policy() -> CurrentPolicy:
+def policy() -> Policy:
     """The policy that the request was admitted under; to be asked inside of a transaction."""
+    return current_policy().policy
+
+
+def current_policy() -> CurrentPolicy:
+    """That policy with its version and digest."""
     current = admission().policy
     if current is None:
         raise LookupError("the policy is known once the request's first transaction has begun")
