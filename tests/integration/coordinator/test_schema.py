@@ -152,9 +152,7 @@ def test_a_newer_database_is_left_alone(connector: Connector, settings: Database
     assert "run a newer one" in read_state(settings).problems()[0]
 
 
-def test_an_old_database_is_named_with_the_window(
-    connector: Connector, settings: DatabaseSettings, sql: Sql
-) -> None:
+def test_an_old_database_is_named_with_the_window(connector: Connector, settings: DatabaseSettings, sql: Sql) -> None:
     schema.apply(connector, NAME)
     sql("UPDATE schema_state SET schema_version = 1")
     assert "coordinator schema apply" in read_state(settings).problems()[0]
