@@ -1,6 +1,7 @@
 """A database with enough rows that the optimizer chooses its plans as it would in production.
 
-Thirteen hundred accounts with a history of crawls. Rows that statements are asked for in the tests exist: MySQL looks
+Thirteen hundred accounts with a history of crawls, every hundredth with a catalogue of some size, and more servers
+that have left than there are. Rows that statements are asked for in the tests exist: MySQL looks
 constant rows up while it plans, and plans nothing more once one is missing.
 """
 
@@ -16,7 +17,7 @@ from pymysql.cursors import DictCursor
 NOW = datetime.datetime(2030, 1, 1, 12, 0, 0)
 EPOCH_SECONDS = 1_893_499_200  # NOW, as a signature's `created`
 
-PARTNERS, MARKETPLACES, ACCOUNTS, SERVERS = 50, 6, 1_300, 12
+PARTNERS, MARKETPLACES, ACCOUNTS, SERVERS = 50, 24, 1_300, 12
 CRAWLS = 3  # ended crawls of each account
 RUNNING, DELAYED, HELD, QUEUED = 24, 60, 20, 600  # what waits and runs, in the order of accounts
 
@@ -67,6 +68,11 @@ def _fleet() -> Iterator[Rows]:
         "servers",
         "server_id boot_id machine_id hostname version registered_at last_heartbeat_at",
         ((f"server-{n}", boot(n), f"machine-{n}", f"host-{n}", "1", ago(days=1), ago(seconds=n)) for n in servers),
+    )
+    yield (
+        "servers",
+        "server_id boot_id machine_id hostname version registered_at last_heartbeat_at deregistered_at",
+        ((f"retired-{n}", boot(n), f"m-{n}", f"h-{n}", "1", ago(days=9), ago(days=8), ago(days=8)) for n in range(60)),
     )
     yield (
         "server_marketplaces",
@@ -120,7 +126,7 @@ def _accounts() -> Iterator[Rows]:
         (
             (n, f"listing-{i}", marketplace_of(n), "x", "active", "{}", bytes(33), NOW, NOW, CRAWLS, n, 1, 1)
             for n in accounts
-            for i in range(10)
+            for i in range(1 if n % 100 else 2_000)
         ),
     )
 
@@ -186,7 +192,7 @@ def _traces() -> Iterator[Rows]:
     yield (
         "task_events",
         "task_id kind detail recorded_at",
-        ((n % 4_000 + 1, "acquired", "{}", ago(minutes=5_000 - n)) for n in range(5_000)),
+        ((n % 4_000 + 1 if n % 50 else None, "acquired", "{}", ago(minutes=5_000 - n)) for n in range(5_000)),
     )
     yield (
         "audit_log",

@@ -8,22 +8,32 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from tests.integration.coordinator.populated import EPOCH_SECONDS, NOW, active_task_of, boot
+from tests.integration.coordinator.populated import EPOCH_SECONDS, NOW, RUNNING, active_task_of, ago, boot
 
 VALUES: dict[str, Any] = {
     "account_id": 700,
     "actor": "operator-1",
+    "batch_no": 1,
     "boot_id": uuid.UUID(bytes=boot(1)),
+    "cpu_percent": 1,
     "created": EPOCH_SECONDS,
     "created_before": EPOCH_SECONDS - 300,
     "database": "information_schema",
+    "fencing_token": 1,
+    "heard_after": ago(seconds=120),
     "key_id": "key-1",
     "limit": 50,
+    "listing_refs": [f"listing-{number}" for number in range(100)],
     "marketplace_code": "market-1",
+    "marketplace_codes": ["market-1", "market-2", "market-3"],
+    "not_after": ago(seconds=60),
     "now": NOW,
     "owner": "server-1",
+    "rss_bytes": 1,
+    "running_tasks": 1,
     "server_id": "server-1",
-    "size_class": "small",
     "slot_no": 1,
+    "slot_nos": [3],
     "task_id": active_task_of(3),
+    "task_ids": [active_task_of(number) for number in range(RUNNING + 1, RUNNING + 11)],
 }
