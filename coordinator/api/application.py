@@ -10,7 +10,7 @@ from flask import Flask
 from flask_smorest import Api
 from marshmallow import fields
 
-from coordinator.api import access, errors, gate, health, leadership, policy, services, tasks
+from coordinator.api import access, errors, gate, health, leadership, policy, servers, services, tasks
 from coordinator.configuration import Configuration
 from shared import problems
 from shared.listing import Batch
@@ -85,5 +85,5 @@ def _register_calls(app: Flask) -> None:
     _, batch_schemas = msgspec.json.schema_components([Batch], ref_template="#/components/schemas/{name}")
     for name, schema in batch_schemas.items():
         api.spec.components.schema(name, schema)
-    for module in (policy, leadership, tasks):
+    for module in (policy, servers, leadership, tasks):
         api.register_blueprint(module.blueprint, url_prefix=gate.PREFIX)
