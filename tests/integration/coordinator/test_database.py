@@ -320,8 +320,8 @@ def test_a_failed_commit_is_not_repeated(database: Database, connect: Connect) -
         assert mine is None
         with killer.cursor() as cursor:
             cursor.execute(
-                "SELECT id FROM information_schema.processlist WHERE id IN (SELECT trx_mysql_thread_id FROM"
-                " information_schema.innodb_trx WHERE trx_rows_modified > 0)"
+                "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id IN"
+                " (SELECT trx_mysql_thread_id FROM information_schema.innodb_trx WHERE trx_rows_modified > 0)"
             )
             for found in cursor.fetchall():
                 cursor.execute("KILL %s", (next(iter(found.values())),))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -18,7 +19,7 @@ from coordinator.schema import SchemaError, Session, State
 from tests.integration.mysql import Server
 
 OLDEST = (Path(__file__).parent / "oldest_schema.sql").read_text(encoding="utf-8")
-NAME = "schema_test"
+NAME = f"schema_test_{os.getpid()}"  # the processes of one run share their server
 Sql = Callable[[str], list[dict[str, object]]]
 
 
