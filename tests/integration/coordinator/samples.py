@@ -12,6 +12,7 @@ from tests.integration.coordinator.populated import EPOCH_SECONDS, NOW, RUNNING,
 
 VALUES: dict[str, Any] = {
     "account_id": 700,
+    "acquired_at": ago(seconds=30),
     "actor": "operator-1",
     "batch_no": 1,
     "boot_id": uuid.UUID(bytes=boot(1)),
