@@ -12,6 +12,8 @@ from coordinator.waiting import Failure
 from shared.policy import Policy
 from shared.scheduling import cooldown_seconds
 
+_MOST_FAILURES = 65_535
+
 
 def cancel(tx: Transaction, task: Task, now: datetime) -> None:
     """End a locked task as cancelled, running or waiting; its account is due again after its refresh interval."""
@@ -36,16 +38,17 @@ def fail(tx: Transaction, policy: Policy, task: Task, now: datetime, *, attempts
     )
 
 
-def suspend(tx: Transaction, task: Task, now: datetime, *, attempts: int, failure: Failure) -> None:
+def suspend(tx: Transaction, task: Task, now: datetime, *, attempts: int, failure: Failure) -> bool:
     """End a locked running task as failed for bad credentials; nothing of its account runs until they change.
 
-    The account keeps its due time, so that new credentials are tried at once.
+    The account keeps its due time, so that new credentials are tried at once. False where they changed just now: then
+    the account is not suspended.
     """
     _end_failed(tx, task, now, attempts, failure)
-    tx.execute("outcome_account_suspended", account_id=task.account_id, now=now)
-
-
-_MOST_FAILURES = 65_535
+    suspended = tx.execute(
+        "outcome_account_suspended", account_id=task.account_id, acquired_at=task.acquired_at, now=now
+    )
+    return suspended == 1
 
 
 def _end_failed(tx: Transaction, task: Task, now: datetime, attempts: int, failure: Failure) -> None:

@@ -46,6 +46,11 @@ def require(owner: Owner, task: Task, now: datetime) -> None:
         raise StaleTaskOwner(f"{why}: drop task {task.task_id} and acquire anew")
 
 
+def owns(owner: Owner, task: Task, now: datetime) -> bool:
+    """Whether the owner of a locked task still owns it, at a ``now`` read after its lock."""
+    return _why_stale(owner, task, now) is None
+
+
 def is_last_owner(owner: Owner, task: Task) -> bool:
     """Whether the task's latest acquisition is the owner's, ended or not."""
     return (task.server_id, task.boot_id, task.fencing_token) == (owner.server_id, owner.boot_id, owner.fencing_token)

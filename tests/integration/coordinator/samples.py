@@ -33,6 +33,7 @@ VALUES: dict[str, Any] = {
     "rss_bytes": 1,
     "running_tasks": 1,
     "server_id": "server-1",
+    "size_class": "small",
     "slot_no": 1,
     "slot_nos": [3],
     "task_id": active_task_of(3),
