@@ -1,0 +1,6 @@
+-- A candidate's server: its boot stays the current one until the election commits.
+-- index: PRIMARY
+SELECT server_id, boot_id, machine_id, last_heartbeat_at, draining, deregistered_at
+FROM servers
+WHERE server_id = %(server_id)s
+FOR SHARE
