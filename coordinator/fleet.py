@@ -6,6 +6,7 @@ The server's row is locked first; its capabilities, its tasks and its slots foll
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from coordinator import boots, capabilities, capacity, events, leadership, recovery
@@ -171,5 +172,5 @@ def _replace_boot(tx: Transaction, registration: Registration, now: datetime) ->
     _record(tx, "registered", registration.server_id, registration.boot_id, now, version=registration.version)
 
 
-def _record(tx: Transaction, kind: str, server_id: str, boot_id: UUID, now: datetime, **detail: object) -> None:
+def _record(tx: Transaction, kind: str, server_id: str, boot_id: UUID, now: datetime, **detail: Any) -> None:
     events.record(tx, kind, now, server_id=server_id, boot_id=str(boot_id), **detail)
