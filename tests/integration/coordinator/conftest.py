@@ -1,0 +1,40 @@
+"""Fixtures of the coordinator's tests: the domain's calls, and the connections that race and watch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from coordinator.database import Database
+from tests.integration import invariants
+from tests.integration.coordinator.acting import Acting
+from tests.integration.waits import Connect, Connection
+
+
+@pytest.fixture
+def acting(database: Database) -> Acting:
+    """Servers and operators that call the code under test, by the default policy."""
+    return Acting(database)
+
+
+@pytest.fixture
+def holder(connect: Connect) -> Connection:
+    """A connection that holds locks against the code under test."""
+    return connect()
+
+
+@pytest.fixture
+def watcher(connect: Connect) -> Connection:
+    """A connection that looks at what happens, each look a statement of its own."""
+    return connect(autocommit=True)
+
+
+@pytest.fixture
+def sound(watcher: Connection) -> Callable[[], None]:
+    """Fails when an invariant is broken, naming what broke it."""
+
+    def check() -> None:
+        assert invariants.violations(watcher) == []
+
+    return check
