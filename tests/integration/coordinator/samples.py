@@ -12,6 +12,7 @@ from tests.integration.coordinator.populated import EPOCH_SECONDS, NOW, RUNNING,
 
 VALUES: dict[str, Any] = {
     "account_id": 700,
+    "account_ref": "seller-700",
     "acquired_at": ago(seconds=30),
     "actor": "operator-1",
     "batch_no": 1,
@@ -36,6 +37,8 @@ VALUES: dict[str, Any] = {
     "now": NOW,
     "owner": "server-1",
     "plan_id": uuid.UUID(int=1),
+    "partner_codes": ["partner-1", "partner-2", "partner-3"],
+    "partner_id": 1,
     "rss_bytes": 1,
     "running_tasks": 1,
     "server_id": "server-1",
