@@ -35,11 +35,15 @@ class Origin:
         return cls(parts.scheme, parts.hostname, _port(parts), parts.path.rstrip("/"))
 
     @property
+    def authority(self) -> str:
+        """Host and port, lower case and without the scheme's default port (RFC 9421 section 2.2.3)."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == _EFFECTIVE_PORT[self.scheme] else f"{host}:{self.port}"
+
+    @property
     def url(self) -> str:
         """The origin as a URL without a closing slash."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        port = "" if self.port == _EFFECTIVE_PORT[self.scheme] else f":{self.port}"
-        return f"{self.scheme}://{host}{port}{self.prefix}"
+        return f"{self.scheme}://{self.authority}{self.prefix}"
 
     def relative(self, base: str, link: str) -> str:
         """Path and query, below the prefix, of a link found in the answer of URL `base`.
