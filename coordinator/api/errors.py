@@ -23,6 +23,7 @@ _BY_STATUS: dict[int, type[Problem]] = {
 }
 _CARRIED_HEADERS = ("Allow", "Retry-After")
 _MAX_NAMED_FIELDS = 50
+_MAX_CHARACTERS = 150
 
 
 def install(app: Flask) -> None:
@@ -69,8 +70,14 @@ def answer_unexpected(error: Exception) -> Response:
 
 def invalid(errors: dict[str, list[str]]) -> InvalidInput:
     """The problem of input whose fields cannot be taken; ``errors`` maps each field to what is wrong with it."""
-    named = dict(list(errors.items())[:_MAX_NAMED_FIELDS])
+    first = list(errors.items())[:_MAX_NAMED_FIELDS]
+    named = {_cut(field): [_cut(message) for message in wrong] for field, wrong in first}
     return InvalidInput("; ".join(f"{field}: {' '.join(wrong)}" for field, wrong in named.items()), errors=named)
+
+
+def _cut(text: str) -> str:
+    """``text``, which may echo input, at a length that fits an answer."""
+    return text if len(text) <= _MAX_CHARACTERS else f"{text[:_MAX_CHARACTERS]}…"
 
 
 def _encoded(document: dict[str, Any]) -> bytes:

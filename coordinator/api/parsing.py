@@ -14,7 +14,6 @@ from coordinator.api.errors import invalid
 from shared.problems import UnsupportedMediaType
 
 T = TypeVar("T")
-_MAX_NAME_CHARACTERS = 100
 
 
 class JsonParser(FlaskParser):
@@ -45,7 +44,7 @@ def decode(body: bytes, kind: type[T]) -> T:
         return msgspec.json.decode(body, type=kind)
     except msgspec.ValidationError as error:
         wrong, _, path = str(error).replace("`", "").partition(" - at $")
-        raise invalid({_cut(path.lstrip(".")) or "body": [wrong]}) from error
+        raise invalid({path.lstrip(".") or "body": [wrong]}) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise invalid({"body": [f"is no valid JSON: {error}"]}) from error
     except RecursionError as error:
@@ -60,10 +59,6 @@ def _flattened(messages: Any, path: str = "") -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for name, inner in messages.items():
         is_location = not path and name in ("json", "query")
-        below = path if is_location or name == "_schema" else f"{path}.{_cut(str(name))}".lstrip(".")
+        below = path if is_location or name == "_schema" else f"{path}.{name}".lstrip(".")
         found |= _flattened(inner, below)
     return found
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= _MAX_NAME_CHARACTERS else f"{name[:_MAX_NAME_CHARACTERS]}…"
