@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import uuid
 from collections.abc import Callable
 from typing import Any
@@ -17,12 +16,9 @@ from shared.problems import BootSuperseded, ServerDraining, ServerNotRegistered,
 from shared.states import Enumeration, SizeClass
 from tests.integration.clock import START, Clock
 from tests.integration.coordinator.acting import VAULT, Acting
+from tests.integration.coordinator.instants import seconds
 from tests.integration.seed import Seed
 from tests.integration.waits import Connect, Connection, held, in_thread, until_lock_waits, until_passed
-
-
-def seconds(number: float) -> datetime.timedelta:
-    return datetime.timedelta(seconds=number)
 
 
 def queued(seed: Seed, marketplace: str, key: float = 0, account: dict[str, Any] | None = None, **task: Any) -> int:
