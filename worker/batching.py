@@ -63,6 +63,11 @@ class Batcher:
         self._max_records = max_records
         self._draft = Draft(checkpoint)
 
+    @property
+    def reached(self) -> Checkpoint:
+        """What is durable once all drafts so far are flushed."""
+        return self._draft.checkpoint
+
     def add(self, page: PageRead) -> Iterator[Draft]:
         """Take a page; yields the drafts that are ready to be flushed, in order."""
         records = [(_encode(listing), False) for listing in page.listings]

@@ -172,16 +172,16 @@ def _document(response: Response) -> dict[str, Any]:
         return document
     if "code" not in document:
         raise CoordinatorUnreachableError(f"answered {response.status} without a code")
-    problem = from_document(response.status, document, retry_after(response))
+    problem = from_document(response.status, document, retry_after(response.headers))
     if response.status >= 500 and not isinstance(problem, DatabaseUnavailable):
         raise CoordinatorUnreachableError(f"answered {response.status}: {problem.detail}") from problem
     raise problem
 
 
-def retry_after(response: Response) -> float | None:
+def retry_after(headers: Mapping[str, str]) -> float | None:
     """The answer's Retry-After in seconds, if it has a sane one (the coordinator sends no dates)."""
     try:
-        seconds = float(response.headers["retry-after"])
+        seconds = float(headers["retry-after"])
     except (KeyError, ValueError):
         return None
     return seconds if 0 <= seconds <= 3600 else None

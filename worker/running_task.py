@@ -67,6 +67,7 @@ class RunningTask:
         self.grant = grant
         self.lease = Lease(monotonic)
         self.stop = threading.Event()
+        self.dropped = threading.Event()
         self.cancelled = False
         self.let_go: str | None = None
         self.credentials_version = grant.credentials_version
@@ -95,6 +96,7 @@ class RunningTask:
         """Stop at once: somebody else owns the task, or may."""
         self.lease.lose()
         self.stop.set()
+        self.dropped.set()
 
     def page_read(self, reached: Checkpoint) -> None:
         """Note what has been read (not necessarily flushed): heartbeats report it."""
@@ -113,11 +115,6 @@ class RunningTask:
         """Seconds since the last page, demanded waits apart."""
         with self._guard:
             return self._monotonic() - self._page_at - self._waited_seconds
-
-    @property
-    def fenced(self) -> dict[str, Any]:
-        """The task's part of what every owner's write names."""
-        return {"fencing_token": self.grant.fencing_token}
 
     def report(self) -> dict[str, Any]:
         """The counters that a heartbeat carries."""

@@ -1,0 +1,72 @@
+"""The command ``worker``."""
+
+import sys
+
+import click
+
+from shared import logs
+from shared.distribution import ForeignImportError, assert_ours
+from shared.problems import Problem
+from worker.client import Client, CoordinatorUnreachableError
+from worker.configuration import Configuration, ConfigurationError, load
+from worker.connectors import registry
+from worker.connectors.registry import DescriptionsInvalid
+from worker.connectors.seam import Connector
+from worker.daemon import Daemon
+from worker.identity import ServerIdLockedError, hold
+from worker.transport import Transport
+
+
+@click.group()
+@click.version_option(package_name="distributed-marketplace-processing")
+def main() -> None:
+    """Run a server's daemon. Settings come from WORKER_... variables; `check` names what is wrong."""
+    try:
+        assert_ours("worker", "shared")
+    except ForeignImportError as error:
+        raise click.ClickException(str(error)) from error
+
+
+@main.command()
+def run() -> None:
+    """Run the daemon until SIGTERM, which drains it; a second signal ends it at once."""
+    try:
+        configuration = load()
+        connectors = _load_connectors(configuration)
+        logs.configure(sys.stderr, configuration.log_level)
+        lock = hold(configuration.server_id, configuration.state_folder)
+    except (ConfigurationError, ServerIdLockedError) as error:
+        raise click.ClickException(str(error)) from error
+    with lock:
+        sys.exit(Daemon(configuration, connectors).run())
+
+
+@main.command()
+def check() -> None:
+    """Check settings, descriptions, coordinator and key; status 1 names every problem."""
+    try:
+        configuration = load()
+        connectors = _load_connectors(configuration)
+    except ConfigurationError as error:
+        raise click.ClickException(str(error)) from error
+    if problem := _coordinator_problem(configuration):
+        raise click.ClickException(problem)
+    click.echo(f"all is well: worker run can start, for {', '.join(sorted(connectors))}")
+
+
+def _load_connectors(configuration: Configuration) -> dict[str, Connector]:
+    try:
+        return registry.load(configuration.connectors, configuration.origins)
+    except DescriptionsInvalid as error:
+        raise ConfigurationError([str(cause) for cause in error.causes]) from error
+
+
+def _coordinator_problem(configuration: Configuration) -> str | None:
+    transport = Transport(configuration.coordinator, certificate_authority=configuration.certificate_authority)
+    try:
+        Client(transport, configuration.key_id, configuration.secret).call("GET", "/policy")
+    except CoordinatorUnreachableError as error:
+        return f"coordinator: {error}: is it running, and is this its origin?"
+    except Problem as problem:
+        return f"coordinator: it refuses the key {configuration.key_id}: {problem.detail}"
+    return None

@@ -1,0 +1,143 @@
+"""The daemon: starts the duties, watches over them, and ends in good order.
+
+The main thread only supervises. A duty that ends by itself brings the process down: better none than half a daemon.
+"""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Mapping
+
+import structlog
+
+from worker.chief import Chief
+from worker.client import Client
+from worker.configuration import Configuration
+from worker.connectors.origin import Origin
+from worker.connectors.seam import Connector
+from worker.duty import Duty, FatalError
+from worker.identity import Identity
+from worker.notify import notify
+from worker.policy_watch import PolicyWatch
+from worker.registration import Registration
+from worker.server_heartbeat import ServerHeartbeat
+from worker.slots import Slots
+from worker.task_heartbeats import TaskHeartbeats
+from worker.transport import Transport
+
+EXIT_DRAINED = 0
+EXIT_BROKEN = 1
+EXIT_REFUSED = 3
+"""The coordinator refused this boot for good: starting again would only push out whoever took over."""
+MAX_ANSWER_BYTES = 4 * 1024 * 1024
+SILENT_SECONDS = 120.0
+_STOP_SECONDS = 2.0
+_log = structlog.get_logger(__name__)
+
+
+class Daemon:
+    """One start of the worker; ``run`` returns the process's exit status."""
+
+    def __init__(self, configuration: Configuration, connectors: Mapping[str, Connector]) -> None:
+        identity = Identity.fresh(configuration.server_id)
+        self._configuration = configuration
+        self._connectors = connectors
+        self._draining = threading.Event()
+        self._watch = PolicyWatch()
+        client = Client(
+            Transport(
+                configuration.coordinator,
+                certificate_authority=configuration.certificate_authority,
+                max_bytes=MAX_ANSWER_BYTES,
+            ),
+            configuration.key_id,
+            configuration.secret,
+            on_policy_digest=self._policy_digest,
+        )
+        transports = {code: Transport(Origin.parse(connector.spec.origin)) for code, connector in connectors.items()}
+        self._registration = Registration(client, identity, self._watch)
+        self._chief = Chief(client, identity, self._watch)
+        self._slots = Slots(client, identity, self._watch, connectors, transports)
+        self._task_heartbeats = TaskHeartbeats(client, identity, self._watch, lambda: self._slots.running)
+        self._server_heartbeat = ServerHeartbeat(
+            client, identity, self._watch, lambda: len(self._slots.running), self.drain
+        )
+
+    @property
+    def _duties(self) -> list[Duty]:
+        return [self._server_heartbeat, self._task_heartbeats, self._chief, self._slots]
+
+    def run(self) -> int:
+        """Register, work until told to drain, drain, deregister."""
+        signal.signal(signal.SIGTERM, self._signalled)
+        signal.signal(signal.SIGINT, self._signalled)
+        try:
+            if not self._registration.register(self._connectors, self._draining.is_set, self._draining.wait):
+                return EXIT_DRAINED
+        except FatalError as error:
+            _log.error("refused", reason=str(error))
+            return EXIT_REFUSED
+        for duty in self._duties:
+            duty.start()
+        notify(READY="1", STATUS="crawling")
+        status = self._supervise()
+        if status == EXIT_DRAINED:
+            status = self._leave()
+        return status
+
+    def drain(self) -> None:
+        """Begin to end in good order; may be called from any thread, and more than once."""
+        self._draining.set()
+
+    def _signalled(self, number: int, _frame: object) -> None:
+        if self._draining.is_set():
+            os._exit(EXIT_BROKEN)
+        self.drain()
+
+    def _policy_digest(self, digest: str) -> None:
+        self._watch.notice(digest)
+        if self._watch.changed.is_set():
+            self._server_heartbeat.wake.set()
+
+    def _supervise(self) -> int:
+        """Watch over the duties until told to drain; the status with which to end."""
+        while not self._draining.wait(1.0):
+            if (status := self._fallen()) is not None:
+                return status
+            self._show()
+        return EXIT_DRAINED
+
+    def _fallen(self) -> int | None:
+        for duty in self._duties:
+            if duty.has_died:
+                _log.error("daemon_ends", duty=duty.name, reason=str(duty.failure))
+                return EXIT_REFUSED if isinstance(duty.failure, FatalError) else EXIT_BROKEN
+        return None
+
+    def _show(self) -> None:
+        """Tell systemd how it goes; its watchdog hears only of a daemon whose every duty makes its rounds."""
+        role = "Chief and Worker" if self._chief.leads else "Worker"
+        notify(STATUS=f"{role}, {len(self._slots.running)} tasks")
+        if all(time.monotonic() - duty.beaten_at < SILENT_SECONDS for duty in self._duties):
+            notify(WATCHDOG="1")
+
+    def _leave(self) -> int:
+        """Let every task go, then the leadership, then the server; within the deadline."""
+        ends_at = time.monotonic() + self._configuration.drain_seconds
+        notify(STOPPING="1", STATUS="draining")
+        _log.info("draining", tasks=len(self._slots.running))
+        self._slots.let_go()
+        pause = threading.Event()
+        while self._slots.running and time.monotonic() < ends_at and self._fallen() is None:
+            pause.wait(0.1)
+            self._show()
+        left = len(self._slots.running)
+        self._slots.stop(_STOP_SECONDS)
+        self._chief.stop(_STOP_SECONDS)
+        self._chief.resign()
+        self._task_heartbeats.stop(_STOP_SECONDS)
+        self._server_heartbeat.stop(_STOP_SECONDS)
+        heard = self._registration.deregister(lambda: time.monotonic() >= ends_at, pause.wait)
+        _log.info("drained", tasks_left=left, deregistered=heard)
+        return EXIT_DRAINED if heard and not left else EXIT_BROKEN
