@@ -69,7 +69,7 @@ def read(document: Mapping[str, Any]) -> Document:
     try:
         loaded: Document = _Document().load(document)
     except ValidationError as error:
-        raise refused(dict(_flattened(error.normalized_messages(), ""))) from error
+        raise refused(dict(_flattened(error.messages, ""))) from error
     _require_once("marketplaces", [entry.code for entry in loaded.marketplaces])
     _require_once("partners", [entry.code for entry in loaded.partners])
     _require_once("accounts", [(entry.partner, entry.marketplace, entry.account_ref) for entry in loaded.accounts])

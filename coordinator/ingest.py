@@ -73,7 +73,7 @@ def _require_size(policy: Policy, batch: Batch) -> None:
     most = policy.max_batch_records
     if len(batch.listings) > most:
         said = f"{len(batch.listings)} listings are in the batch; split it, at most {most} are taken"
-        raise InvalidInput("The batch is too large", errors={"listings": [said]})
+        raise InvalidInput("The batch is too large", errors={"listings": said})
 
 
 def _require_next(task: Task, batch_no: int) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 from coordinator.database import Row, Transaction
+from shared.problems import NotFound
 from shared.states import SizeClass, TaskState
 
 MAX_PAGE = 100
@@ -101,6 +102,14 @@ def tasks(tx: Transaction, after: int = 0, limit: int = MAX_PAGE, state: TaskSta
     else:
         rows = tx.all("page_list_tasks_in_state", after=after, limit=limit + 1, state=state)
     return _page([_task_line(row) for row in rows], limit, "task_id")
+
+
+def task(tx: Transaction, task_id: int) -> TaskLine:
+    """One task. Raises ``NotFound``."""
+    for line in tasks(tx, after=task_id - 1, limit=1).items:
+        if line.task_id == task_id:
+            return line
+    raise NotFound(f"There is no task {task_id}")
 
 
 def accounts(tx: Transaction, after: int = 0, limit: int = MAX_PAGE) -> Page[AccountLine]:

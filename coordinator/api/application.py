@@ -10,7 +10,20 @@ from flask import Flask
 from flask_smorest import Api
 from marshmallow import fields
 
-from coordinator.api import access, errors, gate, health, leadership, policy, servers, services, tasks
+from coordinator.api import (
+    access,
+    acquisition,
+    errors,
+    gate,
+    health,
+    leadership,
+    operators,
+    planning,
+    policy,
+    servers,
+    services,
+    tasks,
+)
 from coordinator.configuration import Configuration
 from shared import problems
 from shared.listing import Batch
@@ -33,7 +46,7 @@ class ProblemDocument(marshmallow.Schema):
     code = fields.String(required=True, validate=marshmallow.validate.OneOf(sorted(problems.BY_CODE)))
     title = fields.String(required=True)
     detail = fields.String(required=True)
-    errors = fields.Dict(keys=fields.String(), values=fields.List(fields.String()))
+    errors = fields.Dict(keys=fields.String(), values=fields.String())
 
 
 class ProblemApi(Api):
@@ -85,5 +98,5 @@ def _register_calls(app: Flask) -> None:
     _, batch_schemas = msgspec.json.schema_components([Batch], ref_template="#/components/schemas/{name}")
     for name, schema in batch_schemas.items():
         api.spec.components.schema(name, schema)
-    for module in (policy, servers, leadership, tasks):
+    for module in (policy, servers, leadership, planning, acquisition, tasks, operators):
         api.register_blueprint(module.blueprint, url_prefix=gate.PREFIX)

@@ -42,7 +42,7 @@ def answer(problem: Problem) -> Response:
             problem = found
     response = Response(_encoded(problem.to_document()), status=problem.status, content_type=problems.MEDIA_TYPE)
     if problem.retry_after_seconds is not None:
-        response.headers["Retry-After"] = str(math.ceil(problem.retry_after_seconds))
+        response.headers["Retry-After"] = retry_after(problem.retry_after_seconds)
     if problem.status == 401:
         # RFC 9110 section 11.6.1 wants a 401 to name its scheme.
         response.headers["WWW-Authenticate"] = 'Signature realm="marketplace-v1"'
@@ -68,11 +68,16 @@ def answer_unexpected(error: Exception) -> Response:
     return Response(_encoded(document), status=500, content_type=problems.MEDIA_TYPE)
 
 
-def invalid(errors: dict[str, list[str]]) -> InvalidInput:
+def retry_after(seconds: float) -> str:
+    """The header's value: whole seconds (RFC 9110 section 10.2.3), rounded up."""
+    return str(math.ceil(seconds))
+
+
+def invalid(errors: dict[str, str]) -> InvalidInput:
     """The problem of input whose fields cannot be taken; ``errors`` maps each field to what is wrong with it."""
     first = list(errors.items())[:_MAX_NAMED_FIELDS]
-    named = {_cut(field): [_cut(message) for message in wrong] for field, wrong in first}
-    return InvalidInput("; ".join(f"{field}: {' '.join(wrong)}" for field, wrong in named.items()), errors=named)
+    named = {_cut(field): _cut(wrong) for field, wrong in first}
+    return InvalidInput("; ".join(f"{field}: {wrong}" for field, wrong in named.items()), errors=named)
 
 
 def _cut(text: str) -> str:

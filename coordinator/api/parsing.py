@@ -44,19 +44,18 @@ def decode(body: bytes, kind: type[T]) -> T:
         return msgspec.json.decode(body, type=kind)
     except msgspec.ValidationError as error:
         wrong, _, path = str(error).replace("`", "").partition(" - at $")
-        raise invalid({path.lstrip(".") or "body": [wrong]}) from error
+        raise invalid({path.lstrip(".") or "body": wrong}) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise invalid({"body": [f"is no valid JSON: {error}"]}) from error
+        raise invalid({"body": f"is no valid JSON: {error}"}) from error
     except RecursionError as error:
-        raise invalid({"body": ["is nested too deeply"]}) from error
+        raise invalid({"body": "is nested too deeply"}) from error
 
 
-def _flattened(messages: Any, path: str = "") -> dict[str, list[str]]:
-    """``{"tasks.0.size": ["Not a valid integer."]}`` from nested messages, without the location that leads them."""
+def _flattened(messages: Any, path: str = "") -> dict[str, str]:
+    """``{"tasks.0.size": "Not a valid integer."}`` from nested messages, without the location that leads them."""
     if not isinstance(messages, Mapping):
-        wrong = [str(message) for message in messages] if isinstance(messages, list) else [str(messages)]
-        return {path or "body": wrong}
-    found: dict[str, list[str]] = {}
+        return {path or "body": " ".join(map(str, messages)) if isinstance(messages, list) else str(messages)}
+    found: dict[str, str] = {}
     for name, inner in messages.items():
         is_location = not path and name in ("json", "query")
         below = path if is_location or name == "_schema" else f"{path}.{name}".lstrip(".")

@@ -1,0 +1,1 @@
+"""The commands of ``coordinator``: one module per noun, without rules of their own."""
