@@ -1,5 +1,6 @@
 """Sealed secrets open only where they belong; a key file that cannot be trusted is refused by name."""
 
+import base64
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from coordinator.vault import Binding, Sealed, Vault, VaultError, new_key_line, read_key_file
 
 KEY = bytes(range(32))
+KEY_TEXT = base64.b64encode(KEY).decode()
 BINDING = Binding("signing-key", "server-1", "server-1")
 
 
@@ -91,9 +93,9 @@ def test_a_key_file_open_to_others_is_refused_where_it_matters(key_file: Path, m
         "",
         "x",
         "1:short",
-        "0:" + new_key_line()[2:],
-        "70000:" + new_key_line()[2:],
-        new_key_line() + new_key_line(),
+        f"0:{KEY_TEXT}",
+        f"70000:{KEY_TEXT}",
+        f"1:{KEY_TEXT}\n1:{KEY_TEXT}\n",
         "1:" + "A" * 43 + "=",
         "\u00e4",
     ],
