@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from coordinator import leadership, nonces, recovery
+import structlog
+
+from coordinator import leadership, nonces, recovery, status
 from coordinator.database import Transaction
 from shared.policy import Policy
 
@@ -20,6 +22,7 @@ TASKS_PER_ROUND = 20
 # A sweep that goes with each round; servers sweep a few tasks at every acquire besides.
 RECOVERY_LIMIT = 20
 
+_log = structlog.get_logger(__name__)
 _DAY_SECONDS = 86_400
 # In the order of locks; each kind leaves to the next ones what it does not need of its share.
 _BY_AGE = (
@@ -44,11 +47,14 @@ class Tidied:
 def run(tx: Transaction, policy: Policy, server_id: str, boot_id: UUID, fencing_token: int) -> Tidied:
     """One round of the leader's: nonces that no window accepts any more, then history, each at most its bite.
 
+    Stored instants that lie ahead of the clock are logged as an alarm.
     Raises ``StaleFencingToken`` and ``LeaseExpired``.
     """
     now = leadership.assert_leader(tx, server_id, boot_id, fencing_token)
     nonces_deleted = nonces.delete_expired(tx, now, policy.nonce_retention_seconds, NONCES_PER_ROUND)
     recovery.free_stray_slots(tx)
+    for ahead in status.instants_ahead(tx):
+        _log.warning("instant_ahead", column=ahead.column, seconds_ahead=ahead.seconds_ahead)
     before = now - timedelta(seconds=policy.history_days * _DAY_SECONDS)
     return Tidied(nonces_deleted, _forget(tx, policy, before))
 

@@ -9,6 +9,7 @@ import pytest
 from coordinator.database import Database
 from tests.integration import invariants
 from tests.integration.coordinator.acting import Acting
+from tests.integration.coordinator.commanding import Commanding
 from tests.integration.waits import Connect, Connection
 
 
@@ -16,6 +17,12 @@ from tests.integration.waits import Connect, Connection
 def acting(database: Database) -> Acting:
     """Servers and operators that call the code under test, by the default policy."""
     return Acting(database)
+
+
+@pytest.fixture
+def commanding(database: Database) -> Commanding:
+    """Servers, Chief and operators that look after the cluster, by the default policy."""
+    return Commanding(database)
 
 
 @pytest.fixture
