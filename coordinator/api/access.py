@@ -2,8 +2,11 @@
 
 import time
 
+import msgspec
 import structlog
 from flask import Flask, Response, g, request
+
+from shared import problems
 
 _log = structlog.get_logger(__name__)
 _QUIET_PATHS = frozenset({"/healthz", "/readyz"})
@@ -29,5 +32,13 @@ def _write(response: Response) -> Response:
         milliseconds=round((time.monotonic() - g.started) * 1000, 1),
         request_bytes=request.content_length or 0,
         response_bytes=response.content_length or 0,
+        **_code(response),
     )
     return response
+
+
+def _code(response: Response) -> dict[str, str]:
+    """Why a request was refused: the code of its problem document."""
+    if response.mimetype != problems.MEDIA_TYPE:
+        return {}
+    return {"code": msgspec.json.decode(response.get_data())["code"]}
