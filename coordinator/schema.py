@@ -178,7 +178,7 @@ def _create(session: Session, database: str) -> Applied:
             f" creation was interrupted; in the latter case DROP DATABASE {database} and apply again"
         )
     session.run(script())
-    _record(session.tx, database, NEWEST_SUPPORTED_VERSION)
+    record(session.tx, database, NEWEST_SUPPORTED_VERSION)
     return Applied(NEWEST_SUPPORTED_VERSION, created=True, migrations=())
 
 
@@ -188,7 +188,7 @@ def _migrate(session: Session, database: str, version: int) -> Applied:
     pending = [step for step in migrations.in_order() if step.version > version]
     for step in pending:
         _run_once(session, step)
-        _record(session.tx, database, step.version)
+        record(session.tx, database, step.version)
     return Applied(NEWEST_SUPPORTED_VERSION, created=False, migrations=tuple(step.name for step in pending))
 
 
@@ -200,7 +200,8 @@ def _run_once(session: Session, step: Migration) -> None:
             raise SchemaError(f"migration {step.name} failed, and nothing of it was done: {error.args[1]}") from error
 
 
-def _record(tx: Transaction, database: str, version: int) -> None:
+def record(tx: Transaction, database: str, version: int) -> None:
+    """Note that the structure, as it is now, is what ``version`` looks like on this server."""
     found = structure.describe(tx, database)
     tx.execute(
         "schema_write_state",
