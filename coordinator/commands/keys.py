@@ -2,6 +2,9 @@
 
 import base64
 import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -30,8 +33,7 @@ def issue(
 ) -> None:
     """Issue a key. Its secret (base64) goes to --out or to standard output, once: it cannot be shown again."""
     chosen = key_id or owner
-    target = None if out is None else os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
+    with _destination(out) as write:
         secret = session.transaction(
             lambda tx: signing_keys.issue(
                 tx,
@@ -43,18 +45,7 @@ def issue(
                 actor=session.actor,
             )
         )
-        line = base64.b64encode(secret).decode() + "\n"
-        if target is None:
-            click.echo(line, nl=False)
-        else:
-            os.write(target, line.encode())
-    except BaseException:
-        if out is not None:
-            out.unlink()
-        raise
-    finally:
-        if target is not None:
-            os.close(target)
+        write(base64.b64encode(secret).decode() + "\n")
     click.echo(f"issued key {chosen} for {role} {owner}", err=True)
 
 
@@ -83,3 +74,21 @@ def revoke(session: Session, key_id: str) -> None:
 
 def _day(instant: datetime | None) -> str:
     return "" if instant is None else f"{instant:%Y-%m-%d}"
+
+
+@contextmanager
+def _destination(out: Path | None) -> Iterator[Callable[[str], object]]:
+    """Where the secret goes: standard output, or a new file, which is made first and is gone again on failure."""
+    if out is None:
+        yield sys.stdout.write
+        return
+    try:
+        file = os.fdopen(os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii")
+    except OSError as error:
+        raise click.ClickException(f"--out: {out}: {error.strerror}") from error
+    try:
+        with file:
+            yield file.write
+    except BaseException:
+        out.unlink()
+        raise
