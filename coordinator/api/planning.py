@@ -2,9 +2,7 @@
 
 from typing import Any
 
-import structlog
-
-from coordinator import housekeeping, planning, recovery, status
+from coordinator import housekeeping, planning, recovery
 from coordinator.api.parsing import Calls
 from coordinator.api.services import services
 from coordinator.api.transactions import caller, policy, run
@@ -12,8 +10,6 @@ from coordinator.planning import Candidates, Plan, Planned, PlannedTask
 from shared.states import Role
 from shared.wire.identity import Fenced
 from shared.wire.plan import CandidatesAnswer, CandidatesQuery, HousekeepingAnswer, PlanAnswer, PlanRequest
-
-_log = structlog.get_logger(__name__)
 
 blueprint = Calls("planning", __name__, description="What the Chief does for the cluster")
 
@@ -41,15 +37,10 @@ def submit(said: dict[str, Any]) -> Planned:
 @blueprint.arguments(Fenced)
 @blueprint.response(200, HousekeepingAnswer)
 def keep_house(leader: dict[str, Any]) -> dict[str, int]:
-    """One bounded round: remove what is past its retention, recover expired tasks, wake delayed ones.
-
-    An instant that lies ahead of the clock, which no slewed clock can have written, is logged as an alarm.
-    """
+    """One bounded round: remove what is past its retention, recover expired tasks, wake delayed ones."""
     caller().require_server(leader["server_id"])
     tidied = run(lambda tx: housekeeping.run(tx, policy(), **leader))
     swept = recovery.sweep(services().database, policy(), housekeeping.RECOVERY_LIMIT)
-    for alarm in run(status.instants_ahead):
-        _log.error("instant_ahead", column=alarm.column, seconds_ahead=alarm.seconds_ahead)
     return {
         "nonces_deleted": tidied.nonces_deleted,
         "history_deleted": tidied.history_deleted,
