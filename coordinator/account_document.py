@@ -21,6 +21,8 @@ from shared.problems import InvalidInput
 from shared.wire.fields import Count, MarketplaceCode, Name
 
 MAX_SETTINGS_BYTES = 16 * 1024
+# Sealed, they still fit their column.
+MAX_CREDENTIALS_BYTES = 16_000
 YEAR_SECONDS = 31_536_000
 _MAX_NAMED = 50
 
@@ -86,16 +88,23 @@ class _Text(fields.String):
     """Text that the database can hold: of bounded length, without halves of surrogate pairs."""
 
     def __init__(self, longest: int, **options: Any) -> None:
-        super().__init__(validate=[validate.Length(min=1, max=longest), _encodable], **options)
+        super().__init__(validate=[validate.Length(min=1, max=longest), _Fits(MAX_SETTINGS_BYTES)], **options)
 
 
-def _encodable(value: Any) -> None:
-    try:
-        encoded = msgspec.json.encode(value)
-    except (UnicodeEncodeError, TypeError, ValueError, RecursionError) as error:
-        raise ValidationError("holds something that JSON in UTF-8 cannot") from error
-    if len(encoded) > MAX_SETTINGS_BYTES:
-        raise ValidationError(f"must take at most {MAX_SETTINGS_BYTES} bytes")
+class _Fits(validate.Validator):
+    """Takes what JSON in UTF-8 can hold within so many bytes."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self.most_bytes = most_bytes
+
+    def __call__(self, value: Any) -> Any:
+        try:
+            encoded = msgspec.json.encode(value)
+        except (UnicodeEncodeError, TypeError, ValueError, RecursionError) as error:
+            raise ValidationError("holds something that JSON in UTF-8 cannot") from error
+        if len(encoded) > self.most_bytes:
+            raise ValidationError(f"must take at most {self.most_bytes} bytes")
+        return value
 
 
 def _two_decimals(value: Decimal) -> None:
@@ -127,8 +136,8 @@ class _Account(Schema):
     partner = Name(required=True)
     marketplace = MarketplaceCode(required=True)
     account_ref = _Text(128, required=True)
-    settings = fields.Dict(keys=fields.String(), validate=_encodable)
-    credentials = fields.Dict(keys=fields.String(), values=_Text(8192), validate=_encodable)
+    settings = fields.Dict(keys=fields.String(), validate=_Fits(MAX_SETTINGS_BYTES))
+    credentials = fields.Dict(keys=fields.String(), values=_Text(8192), validate=_Fits(MAX_CREDENTIALS_BYTES))
     refresh_interval_seconds = Count(least=1, most=YEAR_SECONDS)
 
     @post_load
