@@ -18,7 +18,7 @@ def seal(vault: Vault, account_id: int, values: Mapping[str, Any]) -> Sealed:
     """The connector's members, sealed and bound to their account. Raises ``InvalidInput`` when they are too large."""
     sealed = vault.seal(msgspec.json.encode(values), credentials_binding(account_id))
     if len(sealed.ciphertext) > MAX_SEALED_BYTES:
-        raise InvalidInput("The credentials are too large", errors={"values": ["must take less than 16 KiB together"]})
+        raise InvalidInput("The credentials are too large", errors={"values": "must take less than 16 KiB together"})
     return sealed
 
 

@@ -40,14 +40,13 @@ def sweep(database: Database, policy: Policy, limit: int = SWEEP_LIMIT) -> Swept
 def recover(tx: Transaction, policy: Policy, task_id: int) -> bool:
     """Take a task from its owner if its lease has ended; whether it did.
 
-    State and lease are judged anew under the task's lock: since the caller looked, the owner may have renewed or
-    another recovery been faster. A row that somebody holds is left alone, its holder is about to change it.
+    The lease, which only a running task has, is judged anew under the task's lock: since the caller looked, the owner
+    may have renewed it or another recovery been faster. A row that somebody holds is left alone: its holder is about
+    to change it.
     """
     task = tasks.lock_if_free(tx, task_id)
     now = tx.now()
-    if task is None or task.state is not TaskState.RUNNING:
-        return False
-    if task.lease_expires_at is None or now < task.lease_expires_at:
+    if task is None or task.lease_expires_at is None or now < task.lease_expires_at:
         return False
     _take_away(tx, policy, task, now, "expired")
     return True

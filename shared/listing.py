@@ -40,7 +40,7 @@ class Listing(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omi
     barcode: Ref | None = None
     price: Decimal | None = None
     list_price: Decimal | None = None
-    currency: Annotated[str, Meta(pattern="^[A-Z]{3}$")] | None = None
+    currency: Annotated[str, Meta(pattern="^[A-Z]{3}$", max_length=3)] | None = None
     quantity: Annotated[int, Meta(ge=-(2**53), le=2**53)] | None = None
     attributes: dict[Annotated[str, Meta(min_length=1, max_length=128)], Attribute] = {}
 
@@ -75,7 +75,7 @@ class Batch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     total_discovered_count: Count | None
     listings: list[Listing]
     rejects: Annotated[list[Reject], Meta(max_length=MAX_BATCH_REJECTS)] = []
-    cursor_format: Annotated[str, Meta(min_length=1, max_length=64)]
+    cursor_format: Annotated[str, Meta(min_length=1, max_length=64, pattern="^[A-Za-z0-9._/-]+$")]
     guessed: bool = False
 
     def __post_init__(self) -> None:

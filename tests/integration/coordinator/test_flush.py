@@ -8,7 +8,9 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+import msgspec
 import pytest
+from pymysql.cursors import DictCursor
 
 from coordinator import catalogue
 from coordinator.database import Transaction
@@ -342,9 +344,18 @@ class TestRefusedWholly:
         before = everything(seed)
         with pytest.raises(InvalidInput) as refused:
             acting.flush(crawl.owner, 1, batch(numbers(DEFAULT.max_batch_records + 1)))
-        assert "500" in refused.value.members["errors"]["listings"][0]
+        assert "500" in refused.value.members["errors"]["listings"]
         assert everything(seed) == before
         assert acting.flush(crawl.owner, 1, batch(numbers(DEFAULT.max_batch_records))).appeared == 500
+
+    @pytest.mark.parametrize(
+        ("member", "value"), [("currency", "USD\n"), ("currency", "usd"), ("cursor_format", "rést/1")]
+    )
+    def test_what_no_column_could_hold_does_not_even_decode(self, member: str, value: str) -> None:
+        body = msgspec.to_builtins(batch([listing("a", currency="USD")]))
+        (body if member in body else body["listings"][0])[member] = value
+        with pytest.raises(msgspec.ValidationError, match=member):
+            msgspec.json.decode(msgspec.json.encode(body), type=Batch)
 
     @pytest.mark.parametrize("after", ["60", "60.5"])
     def test_an_owner_whose_lease_has_ended(self, acting: Acting, seed: Seed, clock: Clock, after: str) -> None:
@@ -407,6 +418,22 @@ def break_after(monkeypatch: pytest.MonkeyPatch, query: str) -> None:
 
     monkeypatch.setattr(Transaction, "execute", breaking(Transaction.execute))
     monkeypatch.setattr(Transaction, "many", breaking(Transaction.many))
+
+
+def test_a_flush_takes_few_statements_however_many_rows(
+    acting: Acting, seed: Seed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crawl = running(seed)
+    acting.flush(crawl.owner, 1, batch(numbers(100)))
+    mixed = [*numbers(50), *numbers(50, "changed", start=50), *numbers(50, start=100)]
+    taken: list[str] = []
+    real = DictCursor.execute
+    monkeypatch.setattr(DictCursor, "execute", lambda *arguments: taken.append(arguments[1]) or real(*arguments))
+    acting.flush(crawl.owner, 2, batch(mixed, page=2, processed=250))
+    assert len(taken) <= 10, taken
+    taken.clear()
+    acting.flush(crawl.owner, 3, batch(mixed, page=3, processed=400))
+    assert len(taken) <= 7, taken
 
 
 class TestTwoAtOnce:
