@@ -4,6 +4,8 @@ from worker.connectors.seam import Cursor, Page
 
 INSANE_FACTOR = 3
 SMALLEST_SANE_TOTAL = 1_000
+UNTOLD_SANE_TOTAL = 1_000_000
+"""Where neither the marketplace nor an earlier crawl has told a number: an account may be large at first sight."""
 
 
 class PagingLoopError(Exception):
@@ -15,7 +17,7 @@ class LoopGuard:
 
     def __init__(self, processed_count: int, account_size: int | None) -> None:
         self._counted = processed_count
-        self._largest_total = max(SMALLEST_SANE_TOTAL, account_size or 0)
+        self._largest_told = account_size
         self._positions: set[int] = set()
         self._fingerprints: set[int] = set()
 
@@ -27,12 +29,12 @@ class LoopGuard:
         """A page was read; one without records counts as one, so empty pages cannot go on for ever."""
         if page.fingerprint is not None:
             self._new(self._fingerprints, hash(page.fingerprint), "the marketplace gave the same page again")
-        self._largest_total = max(self._largest_total, page.total or 0)
+        if page.total is not None:
+            self._largest_told = max(self._largest_told or 0, page.total)
         self._counted += max(1, len(page.records))
-        if self._counted > INSANE_FACTOR * self._largest_total:
-            raise PagingLoopError(
-                f"{self._counted} records were read where at most {self._largest_total} were expected"
-            )
+        expected = UNTOLD_SANE_TOTAL if self._largest_told is None else max(SMALLEST_SANE_TOTAL, self._largest_told)
+        if self._counted > INSANE_FACTOR * expected:
+            raise PagingLoopError(f"{self._counted} records were read where about {expected} were expected")
 
     def _new(self, seen: set[int], key: int, otherwise: str) -> None:
         if key in seen:
