@@ -23,6 +23,7 @@ from tests.integration.coordinator.api.client import SignedClient
 from tests.integration.seed import Seed
 
 Clients = Callable[..., SignedClient]
+UNREGISTERED = b'{"server_id": "server-1", "boot_id": "6f0e4fae-5f3b-4ad4-8a6b-0d3a3f0f7a00"}'
 
 
 def code_of(response: TestResponse) -> str:
@@ -102,7 +103,7 @@ def test_no_signature_at_all(client_of: Clients, seed: Seed) -> None:
 @pytest.mark.parametrize("part", ["method", "path", "query", "body"])
 def test_a_signature_for_another_request_is_refused(client_of: Clients, seed: Seed, part: str) -> None:
     client = client_of("server-1")
-    body = b'{"server_id": "server-1", "boot_id": "6f0e4fae-5f3b-4ad4-8a6b-0d3a3f0f7a00"}'
+    body = UNREGISTERED
     headers = {**client.sign("POST", "/leadership/campaign?a=1", body), "Content-Type": "application/json"}
     sent = {"method": "POST", "path": "/leadership/campaign?a=1", "body": body}
     sent |= {
@@ -234,13 +235,14 @@ def test_a_refused_operation_keeps_its_nonce(client_of: Clients, seed: Seed) -> 
         ("GET", "/nowhere", b"", 404),
         ("DELETE", "/policy", b"", 405),
         ("POST", "/leadership/campaign", b"{", 422),
+        ("POST", "/leadership/campaign", UNREGISTERED, 409),
         ("GET", "/policy?unknown=1", b"", 200),
     ):
         headers = {**client.sign(method, path, body), "Content-Type": "application/json"}
         first = client.send_unsigned(method, path, body, headers)
         assert first.status_code == status, first.text
         assert code_of(client.send_unsigned(method, path, body, headers)) == "nonce_replayed"
-    assert seed.count("nonces") == 4
+    assert seed.count("nonces") == 5
 
 
 def test_a_malformed_request_that_is_too_old_is_told_so_first(client_of: Clients, clock: Clock) -> None:
