@@ -16,6 +16,8 @@ COLUMNS = {
     "id": "product__pk",
     "upc": "product__upc",
     "title": "product__title",
+    "slug": "product__slug",
+    "structure": "product__structure",
     "is_public": "product__is_public",
     "sku": "partner_sku",
     "price": "price",
