@@ -4,6 +4,9 @@ from worker.connectors.seam import Cursor, Page
 
 INSANE_FACTOR = 3
 SMALLEST_SANE_TOTAL = 1_000
+MOST_WITHOUT_TOTAL = 1_000_000
+"""What ends a crawl of a marketplace that reports no total. A first crawl has no last size either, and a catalogue may
+grow tenfold overnight: the factor would fail such an account again at each try, for ever."""
 UNTOLD_SANE_TOTAL = 1_000_000
 """Where neither the marketplace nor an earlier crawl has told a number: an account may be large at first sight."""
 
