@@ -253,19 +253,3 @@ class TestRealClock:
         assert sweep(database) == Swept(1, 0)
         states = [seed.row("crawl_tasks", task_id=each.task_id)["state"] for each in (renewed, ended)]
         assert states == ["running", "queued"]
-
-    def test_a_lease_that_ends_while_recovery_runs_is_not_judged_too_early(
-        self, database: Database, seed: Seed, watcher: Connection
-    ) -> None:
-        crawl = running(seed, lease_seconds=0.3)
-        ends = seed.row("crawl_tasks", task_id=crawl.task_id)["lease_expires_at"]
-
-        def wait_and_recover() -> bool:
-            def work(tx):  # type: ignore[no-untyped-def]
-                tx.one("task_lock", task_id=crawl.task_id)
-                until_passed(watcher, ends)
-                return recovery.recover(tx, DEFAULT, crawl.task_id)
-
-            return database.transaction(work)
-
-        assert wait_and_recover()

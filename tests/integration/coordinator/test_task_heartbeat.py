@@ -7,12 +7,16 @@ from dataclasses import replace
 
 import pytest
 
+from coordinator import fleet
+from coordinator.capabilities import Capability
+from coordinator.database import Database
+from coordinator.fleet import Registration
 from shared.problems import NotFound, StaleTaskOwner, TaskStalled
 from shared.states import Progress
 from tests.integration.clock import START, Clock
 from tests.integration.coordinator.acting import Acting, running
 from tests.integration.coordinator.instants import seconds
-from tests.integration.seed import Seed
+from tests.integration.seed import CURSOR_FORMAT, Seed
 from tests.integration.waits import Connection, held, in_thread, until_lock_waits, until_passed
 
 
@@ -49,6 +53,20 @@ class TestOwnership:
         with pytest.raises(StaleTaskOwner):
             acting.heartbeat(replace(crawl.owner, **changes), 9, 900)  # type: ignore[arg-type]
         assert seed.row("crawl_tasks", task_id=crawl.task_id) == before
+
+    def test_a_boot_owns_nothing_once_another_has_registered(
+        self, acting: Acting, database: Database, seed: Seed
+    ) -> None:
+        crawl = running(seed)
+        capability = Capability("shopify", CURSOR_FORMAT)
+        registration = Registration("server-a", uuid.uuid4(), "machine-of-server-a", "a.test", "2", [capability])
+        database.transaction(lambda tx: fleet.register(tx, acting.policy, registration))
+        with pytest.raises(StaleTaskOwner):
+            acting.heartbeat(crawl.owner)
+        grant = acting.acquire("server-a", registration.boot_id)
+        assert grant is not None
+        with pytest.raises(StaleTaskOwner):
+            acting.heartbeat(replace(crawl.owner, fencing_token=grant.fencing_token))
 
     @pytest.mark.parametrize("state", ["queued", "delayed", "held", "completed", "failed", "cancelled"])
     def test_a_task_that_does_not_run_has_no_owner(self, acting: Acting, seed: Seed, state: str) -> None:
