@@ -1,6 +1,7 @@
 """The quickstart's command line. Only the standard library: it is judged before anything is installed."""
 
 import argparse
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,7 +42,7 @@ def parse(arguments: list[str] | None = None) -> Options:
     add("--scale", metavar="F", type=_factor, default=1.0, help="factor for the number of listings, 1 unless given")
     add("--seed", metavar="N", type=_whole(0, 2**31), default=1, help="other sizes and catalogues for another number")
     add("--keep", action="store_true", help="stay up at the end, until Ctrl-C")
-    add("--report", metavar="FILE", type=Path, help="write the result there, as JSON")
+    add("--report", metavar="FILE", type=_file, help="write the result there, as JSON")
     return Options(**vars(parser.parse_args(arguments)))
 
 
@@ -65,6 +66,14 @@ def _factor(text: str) -> float:
     if not 0.01 <= factor <= 100:
         raise argparse.ArgumentTypeError(f"{text!r} must be a number from 0.01 to 100")
     return factor
+
+
+def _file(text: str) -> Path:
+    """A file to write, relative to where the quickstart was called from, since it goes to its checkout."""
+    file = Path(os.environ.get("QUICKSTART_CALLED_FROM", ""), text)
+    if not file.parent.is_dir() or file.is_dir():
+        raise argparse.ArgumentTypeError(f"{text!r} must be a file in a folder that is there")
+    return file
 
 
 if __name__ == "__main__":
