@@ -4,11 +4,9 @@ from worker.connectors.seam import Cursor, Page
 
 INSANE_FACTOR = 3
 SMALLEST_SANE_TOTAL = 1_000
-MOST_WITHOUT_TOTAL = 1_000_000
-"""What ends a crawl of a marketplace that reports no total. A first crawl has no last size either, and a catalogue may
-grow tenfold overnight: the factor would fail such an account again at each try, for ever."""
 UNTOLD_SANE_TOTAL = 1_000_000
-"""Where neither the marketplace nor an earlier crawl has told a number: an account may be large at first sight."""
+"""Where the marketplace tells no total. An account may be large at first sight, and may have grown tenfold since its
+last crawl: a bound by its last size would then fail it again at each try, for ever."""
 
 
 class PagingLoopError(Exception):
@@ -20,7 +18,8 @@ class LoopGuard:
 
     def __init__(self, processed_count: int, account_size: int | None) -> None:
         self._counted = processed_count
-        self._largest_told = account_size
+        self._least_expected = max(SMALLEST_SANE_TOTAL, account_size or 0)
+        self._largest_told: int | None = None
         self._positions: set[int] = set()
         self._fingerprints: set[int] = set()
 
@@ -35,7 +34,8 @@ class LoopGuard:
         if page.total is not None:
             self._largest_told = max(self._largest_told or 0, page.total)
         self._counted += max(1, len(page.records))
-        expected = UNTOLD_SANE_TOTAL if self._largest_told is None else max(SMALLEST_SANE_TOTAL, self._largest_told)
+        told = UNTOLD_SANE_TOTAL if self._largest_told is None else self._largest_told
+        expected = max(self._least_expected, told)
         if self._counted > INSANE_FACTOR * expected:
             raise PagingLoopError(f"{self._counted} records were read where about {expected} were expected")
 
