@@ -1,7 +1,7 @@
 """Outcomes: how a task's owner ends its acquisition, and how an operator ends a task."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import msgspec
@@ -53,27 +53,7 @@ def complete(tx: Transaction, owner: Owner, completion: Completion) -> Outcome:
         return Outcome(TaskState.COMPLETED)
     ownership.require(owner, task, now)
     _require_whole(task, completion)
-    guessed = Enumeration.GUESSED in (task.enumeration, completion.enumeration)
-    enumeration = Enumeration.GUESSED if guessed else Enumeration.PROVEN
-    tx.execute("task_complete", task_id=task.task_id, now=now, completion_digest=digest, enumeration=enumeration)
-    seats.free(tx, task.task_id)
-    tx.execute(
-        "outcome_account_completed",
-        account_id=task.account_id,
-        now=now,
-        size=completion.processed_count,
-        crawl_no=task.crawl_no,
-    )
-    events.of_task(
-        tx,
-        "completed",
-        task,
-        now,
-        processed_count=completion.processed_count,
-        enumeration=enumeration,
-        epoch=task.epoch,
-    )
-    return Outcome(TaskState.COMPLETED)
+    return _completed(tx, Owned(task, now), completion, digest)
 
 
 def release(tx: Transaction, owner: Owner, reason: str) -> Outcome:
@@ -108,8 +88,10 @@ def fail(tx: Transaction, policy: Policy, owner: Owner, failed: Failed, draw: fl
     task = owned.task
     if task.cancel_requested:
         return _cancelled(tx, task, owned.now)
-    if failed.failure.code == BAD_CREDENTIALS and not _credentials_changed(tx, task):
-        return _suspended(tx, owned, failed.failure)
+    if failed.failure.code == BAD_CREDENTIALS:
+        if not _credentials_changed(tx, task):
+            return _suspended(tx, owned, failed.failure)
+        failed = replace(failed, retryable=True)
     if failed.failure.code == CURSOR_EXPIRED:
         return _crawl_again(tx, policy, owned, failed.failure)
     return _retry(tx, policy, owned, failed, draw)
@@ -133,6 +115,18 @@ def cancel(tx: Transaction, task_id: int, actor: Actor) -> Outcome:
         outcome = Outcome(TaskState.RUNNING)
     audit.record(tx, actor, "task.cancel", f"task:{task_id}", {"before": task.state, "after": outcome.state})
     return outcome
+
+
+def _completed(tx: Transaction, owned: Owned, completion: Completion, digest: bytes) -> Outcome:
+    task, now = owned.task, owned.now
+    guessed = Enumeration.GUESSED in (task.enumeration, completion.enumeration)
+    enumeration = Enumeration.GUESSED if guessed else Enumeration.PROVEN
+    tx.execute("task_complete", task_id=task.task_id, now=now, completion_digest=digest, enumeration=enumeration)
+    seats.free(tx, task.task_id)
+    size = completion.processed_count
+    tx.execute("outcome_account_completed", account_id=task.account_id, now=now, size=size, crawl_no=task.crawl_no)
+    events.of_task(tx, "completed", task, now, processed_count=size, enumeration=enumeration, epoch=task.epoch)
+    return Outcome(TaskState.COMPLETED)
 
 
 def _cancelled(tx: Transaction, task: Task, now: datetime) -> Outcome:

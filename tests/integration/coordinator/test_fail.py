@@ -133,7 +133,7 @@ class TestBadCredentials:
         crawl = running(seed)
         credentials(seed, crawl.account_id, updated_at=START)
         before = seed.row("accounts", account_id=crawl.account_id)
-        assert acting.fail(crawl.owner, "bad_credentials") == FAILED
+        assert acting.fail(crawl.owner, "bad_credentials", retryable=False) == FAILED
         account = seed.row("accounts", account_id=crawl.account_id)
         assert (account["suspended_at"], account["next_due_at"]) == (START, before["next_due_at"])
         sound()
@@ -148,7 +148,7 @@ class TestBadCredentials:
     ) -> None:
         crawl = running(seed)
         credentials(seed, crawl.account_id, updated_at=START + seconds(0.000001))
-        assert acting.fail(crawl.owner, "bad_credentials").state is TaskState.DELAYED
+        assert acting.fail(crawl.owner, "bad_credentials", retryable=False).state is TaskState.DELAYED
         assert seed.row("accounts", account_id=crawl.account_id)["suspended_at"] is None
 
 
