@@ -9,8 +9,9 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,13 +36,16 @@ class Answer:
         return json.loads(self.body)
 
 
-@dataclass
 class Served:
-    """A running coordinator; ``lines`` are the log lines that were read so far."""
+    """A running coordinator. Its log is read all the time, or a full pipe would stop it."""
 
-    process: subprocess.Popen[str]
-    port: int
-    lines: list[dict[str, Any]] = field(default_factory=list)
+    def __init__(self, process: subprocess.Popen[str], port: int) -> None:
+        self.process = process
+        self.port = port
+        self.lines: list[dict[str, Any]] = []
+        self._grown = threading.Condition()
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
 
     def send(self, method: str, target: str, headers: Mapping[str, str], body: bytes | Iterable[bytes] = b"") -> Answer:
         """One request on a connection of its own; an iterable body goes in chunks, its length not announced."""
@@ -53,22 +57,37 @@ class Served:
         finally:
             connection.close()
 
-    def wait_for(self, event: str) -> dict[str, Any]:
-        """Read the log to the first line whose event starts like that."""
-        assert self.process.stderr
-        for text in self.process.stderr:
-            line = json.loads(text)
-            self.lines.append(line)
-            if str(line["event"]).startswith(event):
-                return line
-        raise AssertionError(f"the coordinator ended without {event!r}: {self.lines}")
+    def wait_for(self, event: str) -> None:
+        """Wait until the log has a line whose event starts like that."""
+        with self._grown:
+            found = self._grown.wait_for(
+                lambda: any(str(line["event"]).startswith(event) for line in self.lines) or self.process.poll(),
+                timeout=30,
+            )
+        assert found is True, f"the coordinator did not log {event!r}: {self.lines}"
 
     def stop(self) -> int:
         """SIGTERM, and the exit status; the rest of the log is read."""
         self.process.send_signal(signal.SIGTERM)
-        _, rest = self.process.communicate(timeout=40)
-        self.lines += [json.loads(text) for text in rest.splitlines()]
-        return self.process.returncode
+        return self._ended()
+
+    def kill(self) -> None:
+        """End it at once, if it runs."""
+        self.process.kill()
+        self._ended()
+
+    def _ended(self) -> int:
+        status = self.process.wait(timeout=40)
+        self._reader.join(timeout=10)
+        return status
+
+    def _read(self) -> None:
+        assert self.process.stderr
+        with self.process.stderr as log:
+            for text in log:
+                with self._grown:
+                    self.lines.append(json.loads(text))
+                    self._grown.notify_all()
 
 
 def command(port: int) -> list[str]:
@@ -89,7 +108,6 @@ def start(settings: Mapping[str, str], home: Path) -> Served:
     try:
         served.wait_for("Listening at")
     except BaseException:
-        process.kill()
-        process.communicate()
+        served.kill()
         raise
     return served

@@ -52,8 +52,7 @@ def served(settings: dict[str, str], applied: None, tmp_path: Path) -> Iterator[
     running = processes.start(settings, tmp_path)
     yield running
     if running.process.poll() is None:
-        running.process.kill()
-        running.process.communicate()
+        running.kill()
 
 
 def send(served: Served, signer: Signer, method: str, target: str, document: Any = None) -> Answer:
