@@ -62,10 +62,10 @@ def _sum_up(console: Console, result: Report, found: Comparison) -> None:
     console.print(
         f"\n  {result.accounts_crawled} of {result.accounts} accounts crawled in {clock(result.seconds)}:"
         f" {result.listings_stored:,} listings, {result.rows_per_second:,.0f} rows/s\n"
-        f"  {result.missing} missing, {result.unexpected} unexpected, {result.different} different,"
-        f" {result.duplicates} duplicates\n"
-        f"  {result.elections} elections, {result.reassignments} reassignments,"
-        f" {result.stale_rejections} stale rejections, {result.peak_worker_rss_mb:.0f} MB in the largest worker\n"
+        f"  missing {result.missing}, unexpected {result.unexpected}, different {result.different},"
+        f" duplicates {result.duplicates}\n"
+        f"  elections {result.elections}, reassignments {result.reassignments},"
+        f" stale rejections {result.stale_rejections}, largest worker {result.peak_worker_rss_mb:.0f} MB\n"
     )
     for example in found.examples:
         console.print(f"  {example}", markup=False)

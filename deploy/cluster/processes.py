@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
+
 from deploy.cluster import leftovers
 from deploy.cluster.interruption import Pause
 
@@ -16,6 +18,7 @@ CHECKOUT = Path(__file__).parents[2]
 POLL_SECONDS = 0.05
 STOP_SECONDS = 20.0
 LAST_LINES = 8
+LINE_CHARACTERS = 500
 _OWN_SETTINGS = ("COORDINATOR_", "WORKER_", "MYSQL_", "ENVIRONMENT")
 
 
@@ -116,9 +119,9 @@ class Child:
             return f"was ended by {signal.Signals(-self.status).name}"
         return f"ended with status {self.status}"
 
-    def report(self, what: str) -> str:
+    def report(self, what: str, count: int = LAST_LINES) -> str:
         """A sentence about it for people, with the last lines of its log."""
-        lines = "\n".join(f"    {line}" for line in last_lines(self.program.log))
+        lines = "\n".join(f"    {line}" for line in last_lines(self.program.log, count))
         return f"{self.name} {what}. The last lines of {shown(self.program.log)}:\n{lines}"
 
     def _signal_group(self, number: signal.Signals) -> None:
@@ -177,14 +180,24 @@ def run(programs: Iterable[Program], notes: Path, seconds: float, pause: Pause =
 
 
 def last_lines(log: Path, count: int = LAST_LINES) -> list[str]:
-    """The last lines of a log, cut to what a terminal can bear."""
-    with log.open(encoding="utf-8", errors="replace") as lines:
-        return [line.rstrip()[:300] for line in deque(lines, count)]
+    """The last lines of a log, as people read them and cut to what a terminal can bear."""
+    with log.open("rb") as lines:
+        return [_readable(line)[:LINE_CHARACTERS] for line in deque(lines, count)]
 
 
 def shown(path: Path) -> str:
     """A path as people at the checkout would type it."""
     return str(path.relative_to(CHECKOUT)) if path.is_relative_to(CHECKOUT) else str(path)
+
+
+def _readable(line: bytes) -> str:
+    """A line of JSON as time, event and the rest; any other as it is."""
+    try:
+        fields = msgspec.json.decode(line, type=dict[str, object])
+    except msgspec.DecodeError:
+        return line.decode(errors="replace").rstrip()
+    told = [str(fields.pop("timestamp", ""))[11:19], str(fields.pop("event", ""))]
+    return " ".join([*told, *(f"{name}={value}" for name, value in fields.items() if name != "logger")])
 
 
 def _environment(settings: Mapping[str, str]) -> dict[str, str]:

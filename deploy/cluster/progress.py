@@ -85,6 +85,8 @@ def leading(snapshot: Snapshot) -> str:
 
 def to_go(snapshot: Snapshot, goal: Goal, per_second: float) -> str:
     """How long the rest takes at this pace, in words."""
+    if snapshot.accounts_crawled == goal.accounts:
+        return "done"
     left = max(goal.listings - snapshot.records, 0)
     return f"about {clock(left / per_second)} to go" if per_second else "no pace yet"
 

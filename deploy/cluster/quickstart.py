@@ -151,7 +151,9 @@ class Quickstart:
         self._lost.add(child.name)
         if len(self._lost) == len(self._cluster.servers):
             child.check()
-        self._progress.remark(f"{child.report(child.how_it_ended())}\n  The other servers take over what it was doing.")
+        self._progress.remark(
+            f"{child.report(child.how_it_ended(), count=3)}\n  The other servers take over what it was doing."
+        )
 
 
 def folder_of(checkout: Path) -> Path:

@@ -17,6 +17,7 @@ from deploy.cluster.watching import Pace, RunningCrawl, ServerSeen, Snapshot
 
 TITLE = "Distributed Marketplace Processing"
 MAX_WIDTH = 120
+SILENT_AFTER_SECONDS = 10.0
 _LINES_AROUND_SLOTS = 9
 _COUNTS_WIDTH = len("20,000 / 20,000")
 
@@ -43,7 +44,7 @@ class LiveProgress:
 
     def remark(self, text: str) -> None:
         """A paragraph above the picture."""
-        self._console.print(escape(text), style="yellow", highlight=False)
+        self._console.print(text, markup=False, highlight=False)
 
     def show(self, snapshot: Snapshot) -> None:
         """Draw the picture anew."""
@@ -103,8 +104,7 @@ def _slots(snapshot: Snapshot, goal: Goal, room: int) -> RenderableType:
 
 def _lines(server: ServerSeen, snapshot: Snapshot, goal: Goal) -> Iterator[Sequence[RenderableType]]:
     """A line for each of a server's slots, the taken ones in the order of their marketplaces."""
-    leads = server.server_id == snapshot.leader_server_id
-    names = iter([Text(server.server_id, style="bold"), Text("leads" if leads else "", style="magenta")])
+    names = iter([Text(server.server_id, style="bold"), _standing(server, snapshot)])
     taken = sorted(
         (crawl for crawl in snapshot.running if crawl.server_id == server.server_id),
         key=lambda crawl: crawl.marketplace_code,
@@ -113,6 +113,12 @@ def _lines(server: ServerSeen, snapshot: Snapshot, goal: Goal) -> Iterator[Seque
         yield next(names, ""), *_crawl(crawl, goal)
     for _ in range(server.slots - len(taken)):
         yield next(names, ""), Text("free", style="dim")
+
+
+def _standing(server: ServerSeen, snapshot: Snapshot) -> Text:
+    if server.silent_seconds > SILENT_AFTER_SECONDS:
+        return Text("silent", style="red")
+    return Text("leads" if server.server_id == snapshot.leader_server_id else "", style="magenta")
 
 
 def _crawl(crawl: RunningCrawl, goal: Goal) -> Sequence[RenderableType]:

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from worker.client import Client
@@ -24,11 +25,12 @@ class RunningCrawl:
 
 @dataclass(frozen=True)
 class ServerSeen:
-    """A registered server and how many of its slots are taken."""
+    """A registered server, how many of its slots are taken, and how long it has not been heard of."""
 
     server_id: str
     slots: int
     running: int
+    silent_seconds: float
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,7 @@ class Watch:
         it cannot be had at the moment.
         """
         cluster = self._get("/cluster")
+        now = datetime.fromisoformat(cluster["now"])
         if cluster["tasks"]["failed"]:
             raise CrawlFailed(self._failure())
         running = [_running(task) for task in self._items("/tasks?state=running&")]
@@ -72,7 +75,7 @@ class Watch:
         return Snapshot(
             leader_server_id=cluster["leadership"]["leader_server_id"],
             term=cluster["leadership"]["fencing_token"],
-            servers=[_server(each) for each in self._items("/servers?") if each["deregistered_at"] is None],
+            servers=[_server(each, now) for each in self._items("/servers?") if each["deregistered_at"] is None],
             running=running,
             accounts_crawled=len(self._sizes),
             records=sum(self._sizes.values()) + sum(crawl.processed for crawl in running),
@@ -125,5 +128,6 @@ def _running(task: Mapping[str, Any]) -> RunningCrawl:
     )
 
 
-def _server(server: Mapping[str, Any]) -> ServerSeen:
-    return ServerSeen(server["server_id"], server["slots"], server["running"])
+def _server(server: Mapping[str, Any], now: datetime) -> ServerSeen:
+    silent = now - datetime.fromisoformat(server["last_heartbeat_at"])
+    return ServerSeen(server["server_id"], server["slots"], server["running"], silent.total_seconds())
