@@ -5,9 +5,14 @@ They want an idle machine, so they run by ``tests/run bench`` and not in continu
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
+
+from deploy.cluster.cluster import Cluster
+from tests.integration.mysql import programs
 
 FIGURES = pytest.StashKey[list["Figure"]]()
 
@@ -47,6 +52,16 @@ class Figures:
 def figures(request: pytest.FixtureRequest) -> Figures:
     """The run's figures."""
     return Figures(request.config.stash.setdefault(FIGURES, []))
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    """A cluster that has not started anything yet, and leaves nothing running."""
+    folder = programs()
+    if folder is None:
+        pytest.skip("no MySQL 8.0.19 or later is installed: deploy/bootstrap installs a private one")
+    with Cluster(tmp_path / "cluster", folder) as made:
+        yield made
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
