@@ -1,12 +1,5 @@
--- The whole database, in the order that foreign keys need. This file is the one source: `coordinator schema apply`
--- creates an empty database from it, `coordinator schema verify` compares a live one with it.
---
--- Rules that hold everywhere:
---   * instants are DATETIME(6) in UTC, durations carry their unit in their name;
---   * identifiers compare by bytes and without padding, so no two spellings are ever the same row;
---   * foreign keys are declared at table level and point at primary or unique keys only;
---   * locks are taken in the order leadership, servers, server_marketplaces, marketplaces, crawl_tasks, server_slots,
---     task_batches, accounts, listings, then rejects, changes, claims, terms, plans, events and audit.
+-- Schema version 1, the oldest that migrations start from: a test proves that with all of them it becomes schema.sql.
+-- It never changes once a database of that version exists somewhere.
 
 CREATE TABLE schema_state (
   schema_state_id TINYINT UNSIGNED NOT NULL DEFAULT 1,
