@@ -5,16 +5,16 @@ The coordinator and every marketplace are asked through one of these each.
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import requests
 import urllib3
-from requests.adapters import HTTPAdapter
 
 from worker.connectors.failures import Overdue, Oversize, PageUnreadable, Unreachable
 from worker.connectors.origin import Origin
 from worker.connectors.seam import Response
+from worker.timed_answers import TimedAnswers
 
 CONNECT_SECONDS = 5.0
 DEFAULT_DEADLINE_SECONDS = 60.0
@@ -25,7 +25,8 @@ _CHUNK_BYTES = 64 * 1024
 class Transport:
     """Requests to one origin; each thread has connections of its own.
 
-    ``max_bytes`` caps the body after Content-Encoding is undone, so a bomb cannot pass it.
+    ``max_bytes`` caps the body after Content-Encoding is undone, so a bomb cannot pass it. The deadline of a request
+    counts connecting, sending, headers and body together; only the resolver keeps its own time.
     """
 
     def __init__(
@@ -34,12 +35,10 @@ class Transport:
         *,
         certificate_authority: Path | None = None,
         max_bytes: int = DEFAULT_MAX_BYTES,
-        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self.origin = origin
         self._verify: str | bool = str(certificate_authority) if certificate_authority else True
         self._max_bytes = max_bytes
-        self._monotonic = monotonic
         self._threads = threading.local()
 
     def send(
@@ -56,7 +55,6 @@ class Transport:
         ``Oversize``, and ``PageUnreadable`` for a body that is not what its Content-Encoding says.
         """
         self.origin.relative(url, url)
-        ends_at = self._monotonic() + deadline_seconds
         try:
             answer = self._session().request(
                 method,
@@ -66,10 +64,10 @@ class Transport:
                 allow_redirects=False,
                 stream=True,
                 verify=self._verify,
-                timeout=(min(CONNECT_SECONDS, deadline_seconds), deadline_seconds),
+                timeout=urllib3.Timeout(connect=CONNECT_SECONDS, total=deadline_seconds),  # type: ignore[arg-type] # the stubs lag
             )
             with answer:
-                content = self._read(answer.raw, ends_at)
+                content = self._read(answer.raw)
         except requests.Timeout as error:
             raise Overdue(f"{self.origin.url} did not answer within {deadline_seconds:g} s") from error
         except requests.RequestException as error:
@@ -77,19 +75,17 @@ class Transport:
         named = {name.lower(): value for name, value in answer.headers.items()}
         return Response(answer.status_code, named, content, url, time.time())
 
-    def _read(self, raw: urllib3.BaseHTTPResponse, ends_at: float) -> bytes:
+    def _read(self, raw: urllib3.BaseHTTPResponse) -> bytes:
         content = bytearray()
         try:
             while chunk := raw.read1(_CHUNK_BYTES, decode_content=True):
                 content += chunk
                 if len(content) > self._max_bytes:
                     raise Oversize(f"{self.origin.url} answered with more than {self._max_bytes} bytes")
-                if self._monotonic() > ends_at:
-                    raise Overdue(f"{self.origin.url} sent its answer too slowly")
         except urllib3.exceptions.DecodeError as error:
             raise PageUnreadable("The body is not what its Content-Encoding says") from error
         except urllib3.exceptions.ReadTimeoutError as error:
-            raise Overdue(f"{self.origin.url} stalled in the middle of its answer") from error
+            raise Overdue(f"{self.origin.url} sent its answer too slowly") from error
         except (urllib3.exceptions.HTTPError, OSError) as error:
             raise Unreachable(f"{self.origin.url} broke off its answer: {type(error).__name__}") from error
         return bytes(content)
@@ -99,11 +95,10 @@ class Transport:
         if session is None:
             session = requests.Session()
             session.trust_env = False
-            session.max_redirects = 0
             session.headers.clear()
             session.headers["Accept-Encoding"] = "gzip, deflate"
             session.headers["User-Agent"] = "distributed-marketplace-processing"
             for scheme in ("http://", "https://"):
-                session.mount(scheme, HTTPAdapter(pool_connections=1, pool_maxsize=1, max_retries=0))
+                session.mount(scheme, TimedAnswers())
             self._threads.session = session
         return session
