@@ -166,7 +166,7 @@ def _document(response: Response) -> dict[str, Any]:
         return {}
     try:
         document = msgspec.json.decode(response.body, type=dict[str, Any])
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise CoordinatorUnreachableError(f"answered {response.status} with something that is not JSON") from error
     if success:
         return document
