@@ -32,6 +32,7 @@ EXIT_REFUSED = 3
 """The coordinator refused this boot for good: starting again would only push out whoever took over."""
 MAX_ANSWER_BYTES = 4 * 1024 * 1024
 SILENT_SECONDS = 120.0
+"""How long a duty's round may take before systemd's watchdog is told no more."""
 _STOP_SECONDS = 2.0
 _log = structlog.get_logger(__name__)
 
@@ -70,8 +71,7 @@ class Daemon:
 
     def run(self) -> int:
         """Register, work until told to drain, drain, deregister."""
-        signal.signal(signal.SIGTERM, self._signalled)
-        signal.signal(signal.SIGINT, self._signalled)
+        self._listen_to_signals()
         try:
             if not self._registration.register(self._connectors, self._draining.is_set, self._draining.wait):
                 return EXIT_DRAINED
@@ -90,10 +90,22 @@ class Daemon:
         """Begin to end in good order; may be called from any thread, and more than once."""
         self._draining.set()
 
-    def _signalled(self, number: int, _frame: object) -> None:
-        if self._draining.is_set():
+    def _listen_to_signals(self) -> None:
+        """Hear SIGTERM and SIGINT in a thread of their own: the first drains, a second one ends the process at once.
+
+        A handler would run in the middle of whatever the main thread does, and wait for ever for a lock that the main
+        thread holds there. Threads that are started later inherit the mask.
+        """
+        signals = {signal.SIGTERM, signal.SIGINT}
+        signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+
+        def listen() -> None:
+            signal.sigwait(signals)
+            self.drain()
+            signal.sigwait(signals)
             os._exit(EXIT_BROKEN)
-        self.drain()
+
+        threading.Thread(target=listen, name="signals", daemon=True).start()
 
     def _policy_digest(self, digest: str) -> None:
         self._watch.notice(digest)
@@ -118,20 +130,23 @@ class Daemon:
     def _show(self) -> None:
         """Tell systemd how it goes; its watchdog hears only of a daemon whose every duty makes its rounds."""
         role = "Chief and Worker" if self._chief.leads else "Worker"
-        notify(STATUS=f"{role}, {len(self._slots.running)} tasks")
-        if all(time.monotonic() - duty.beaten_at < SILENT_SECONDS for duty in self._duties):
+        doing = "draining, " if self._draining.is_set() else ""
+        notify(STATUS=f"{doing}{role}, {len(self._slots.running)} tasks")
+        if all(time.monotonic() < duty.due_at + SILENT_SECONDS for duty in self._duties):
             notify(WATCHDOG="1")
 
     def _leave(self) -> int:
         """Let every task go, then the leadership, then the server; within the deadline."""
         ends_at = time.monotonic() + self._configuration.drain_seconds
-        notify(STOPPING="1", STATUS="draining")
+        notify(STOPPING="1")
         _log.info("draining", tasks=len(self._slots.running))
         self._slots.let_go()
         pause = threading.Event()
-        while self._slots.running and time.monotonic() < ends_at and self._fallen() is None:
+        fallen = self._fallen()
+        while self._slots.running and time.monotonic() < ends_at and fallen is None:
             pause.wait(0.1)
             self._show()
+            fallen = self._fallen()
         left = len(self._slots.running)
         self._slots.stop(_STOP_SECONDS)
         self._chief.stop(_STOP_SECONDS)
@@ -140,4 +155,6 @@ class Daemon:
         self._server_heartbeat.stop(_STOP_SECONDS)
         heard = self._registration.deregister(lambda: time.monotonic() >= ends_at, pause.wait)
         _log.info("drained", tasks_left=left, deregistered=heard)
+        if fallen is not None:
+            return fallen
         return EXIT_DRAINED if heard and not left else EXIT_BROKEN

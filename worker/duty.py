@@ -18,7 +18,8 @@ class Duty(ABC):
     """One thread. ``turn`` does a round and says after how many seconds the next one is due.
 
     An exception that ``turn`` lets through ends the thread; ``failure`` keeps it, and the daemon ends with it.
-    ``wake`` brings the next round forward. ``beaten_at`` is the monotonic instant of the last finished round.
+    ``wake`` brings the next round forward. ``due_at`` is the monotonic instant at which the next round is due, or the
+    one under way was.
     """
 
     name = "duty"
@@ -27,7 +28,7 @@ class Duty(ABC):
         self.wake = threading.Event()
         self.stopping = threading.Event()
         self.failure: BaseException | None = None
-        self.beaten_at = time.monotonic()
+        self.due_at = time.monotonic()
         self._thread = threading.Thread(target=self._run, name=self.name, daemon=True)
 
     @abstractmethod
@@ -56,7 +57,7 @@ class Duty(ABC):
             while not self.stopping.is_set():
                 self.wake.clear()
                 pause = self.turn()
-                self.beaten_at = time.monotonic()
+                self.due_at = time.monotonic() + pause
                 self.wake.wait(pause)
         except BaseException as error:
             self.failure = error
