@@ -4,15 +4,16 @@ One acquire is outstanding at a time, and only for a slot whose thread has reall
 slot, here as at the coordinator.
 """
 
+import queue
 import random
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import structlog
 
-from shared.problems import BootSuperseded, ServerDraining, ServerNotRegistered, StaleRequest, Unauthorized
-from worker.client import Client, CoordinatorUnreachableError, is_temporary, retry_after
+from shared.problems import BootSuperseded, Problem, ServerDraining, ServerNotRegistered, StaleRequest
+from worker.client import Client, CoordinatorUnreachableError, retry_after
 from worker.connectors.seam import Connector
 from worker.crawl import crawl
 from worker.duty import Duty, FatalError
@@ -38,7 +39,6 @@ class Slots(Duty):
         watch: PolicyWatch,
         connectors: Mapping[str, Connector],
         transports: Mapping[str, Transport],
-        on_acquired: Callable[[], None] = lambda: None,
     ) -> None:
         super().__init__()
         self._client = client
@@ -46,10 +46,10 @@ class Slots(Duty):
         self._watch = watch
         self._connectors = connectors
         self._transports = transports
-        self._on_acquired = on_acquired
         self._accepting = True
         self._guard = threading.Lock()
         self._threads: dict[threading.Thread, RunningTask] = {}
+        self._done: queue.SimpleQueue[threading.Thread] = queue.SimpleQueue()
         self._acquire_seq = 0
         self._outstanding = False
 
@@ -79,8 +79,11 @@ class Slots(Duty):
         return self._acquire()
 
     def _reap(self) -> None:
-        with self._guard:
-            for thread in [thread for thread in self._threads if not thread.is_alive()]:
+        """Free the slots of crawls that are done; each thread has but to return, so waiting for its end is short."""
+        while not self._done.empty():
+            thread = self._done.get()
+            thread.join()
+            with self._guard:
                 del self._threads[thread]
 
     def _acquire(self) -> float:
@@ -102,12 +105,9 @@ class Slots(Duty):
         except ServerDraining:
             self._outstanding = False
             return self._poll_seconds()
-        except (CoordinatorUnreachableError, Unauthorized) as error:
+        except (CoordinatorUnreachableError, Problem) as error:
+            # Refused or unanswered, what runs here goes on: only the boot's own end may end the daemon.
             _log.warning("acquire_failed", error=str(error))
-            return 2 * self._poll_seconds()
-        except Exception as error:
-            if not is_temporary(error):
-                raise
             return 2 * self._poll_seconds()
         self._outstanding = False
         if answer.status == 204:
@@ -138,7 +138,6 @@ class Slots(Duty):
             page=grant.checkpoint.current_page,
         )
         thread.start()
-        self._on_acquired()
 
     def _crawl(self, task: RunningTask) -> None:
         connector = self._connectors[task.grant.marketplace_code]
@@ -148,4 +147,5 @@ class Slots(Duty):
         except Exception:
             _log.exception("crawl_broke", task_id=task.grant.task_id)
         finally:
+            self._done.put(threading.current_thread())
             self.wake.set()
