@@ -15,6 +15,7 @@ import structlog
 from shared import scheduling
 from shared.problems import (
     BootSuperseded,
+    InvalidInput,
     LeaseExpired,
     PlanConflict,
     Problem,
@@ -83,6 +84,7 @@ class Chief(Duty):
                 self._renew()
             elif now >= self._plan_at:
                 self._plan()
+                return 0.0
             elif now >= self._keep_house_at:
                 self._keep_house()
             return _TICK_SECONDS
@@ -109,6 +111,8 @@ class Chief(Duty):
         answer = self._client.call("POST", "/leadership/campaign", self._boot)
         if not answer.document["elected"]:
             return self._watch.current.leader_heartbeat_seconds
+        if answer.document["fencing_token"] != self._fencing_token:
+            self._unanswered_plan = None
         self._term = Lease(self._monotonic)
         self._fencing_token = answer.document["fencing_token"]
         self._believe(answer)
@@ -125,20 +129,27 @@ class Chief(Duty):
         self._renew_at = answer.sent_at + self._watch.current.leader_heartbeat_seconds
 
     def _plan(self) -> None:
-        """Plan up to a hundred tasks; an unanswered plan is posted again as it was, under its own id."""
+        """Make a plan of up to a hundred tasks, or post the one that was made: a renewal may come in between.
+
+        A plan that was not answered is posted again as it was, under its own id.
+        """
         if self._unanswered_plan is None:
             tasks = self._planned_tasks()
             if tasks:
                 self._unanswered_plan = {**self._fenced, "plan_id": str(uuid.uuid4()), "tasks": tasks}
-        if self._unanswered_plan is not None:
-            try:
-                outcome = self._call("POST", "/plan", self._unanswered_plan).document
-            except PlanConflict as problem:
-                _log.error("plan_refused", detail=problem.detail)
-            else:
-                _log.info("planned", created=outcome["created"], skipped=outcome["skipped"])
-            self._unanswered_plan = None
+                return
+        else:
+            self._post_plan(self._unanswered_plan)
         self._plan_at = self._monotonic() + self._watch.current.plan_interval_seconds
+
+    def _post_plan(self, plan: Mapping[str, Any]) -> None:
+        try:
+            outcome = self._call("POST", "/plan", plan).document
+        except (PlanConflict, InvalidInput) as problem:
+            _log.error("plan_refused", detail=problem.detail, errors=problem.members.get("errors"))
+        else:
+            _log.info("planned", created=outcome["created"], skipped=outcome["skipped"])
+        self._unanswered_plan = None
 
     def _planned_tasks(self) -> list[dict[str, Any]]:
         served = self._call("GET", "/plan/candidates?limit=100").document
