@@ -45,13 +45,9 @@ class TaskHeartbeats(Duty):
         interval = self._watch.current.task_heartbeat_seconds
         now = self._monotonic()
         self._due = {task: self._due.get(task, now + interval) for task in tasks}
-        for task in tasks:
-            if task.dropped.is_set():
-                continue
-            if not task.lease.held:
-                _log.warning("lease_ended", task_id=task.grant.task_id)
-                task.drop()
-            elif self._due[task] <= self._monotonic():
+        for task in sorted(tasks, key=self._due.__getitem__):
+            _drop_ended(tasks)
+            if not task.dropped.is_set() and self._due[task] <= self._monotonic():
                 self._due[task] = self._monotonic() + (interval if self._beat(task) else _RETRY_SECONDS)
         return _LOOK_SECONDS
 
@@ -77,3 +73,11 @@ class TaskHeartbeats(Duty):
             return False
         task.obey(answer.document, answer.sent_at)
         return True
+
+
+def _drop_ended(tasks: list[RunningTask]) -> None:
+    """Drop the tasks whose lease may no longer be believed; looked at before each request, which may take long."""
+    for task in tasks:
+        if not task.dropped.is_set() and not task.lease.held:
+            _log.warning("lease_ended", task_id=task.grant.task_id)
+            task.drop()
