@@ -76,6 +76,7 @@ class PageReader:
         self._draw = draw
         self._guard = LoopGuard(task.grant.checkpoint.processed_count, task.grant.account_size)
         self._reached = task.grant.checkpoint
+        self._guessed = task.grant.guessed
         self._rejected = 0
         self._records = 0
 
@@ -125,7 +126,7 @@ class PageReader:
                 self._wait_as_demanded(verdict)
             elif verdict.action is Action.RETRY and tries + 1 < MAX_TRIES:
                 tries += 1
-                self._task.stop.wait(self._pause(verdict, tries))
+                self._wait_before_retry(verdict, tries)
             else:
                 raise self._failed(verdict, outcome)
         return None
@@ -143,16 +144,18 @@ class PageReader:
         seconds = verdict.wait_seconds or 0.0
         if seconds > self._policy.task_lease_seconds:
             raise CrawlFailedError(verdict.code, verdict.message, retryable=True, retry_after_seconds=seconds)
-        _log.info("rate_limited", task_id=self._task.grant.task_id, seconds=seconds)
+        _log.info("wait_demanded", task_id=self._task.grant.task_id, seconds=seconds)
         # Declared before it is waited for: a heartbeat in the middle of it must not look like a stall.
         self._task.waited(seconds)
         self._task.stop.wait(seconds)
 
-    def _pause(self, verdict: Verdict, tries: int) -> float:
-        """What the marketplace asked for, within bounds, else full jitter under an exponential ceiling."""
+    def _wait_before_retry(self, verdict: Verdict, tries: int) -> None:
+        """As long as the marketplace demanded, else full jitter under an exponential ceiling."""
         if verdict.wait_seconds is not None:
-            return min(verdict.wait_seconds, RETRY_CAP_SECONDS)
-        return self._draw() * min(RETRY_CAP_SECONDS, RETRY_BASE_SECONDS * 2.0**tries)
+            self._wait_as_demanded(verdict)
+        else:
+            ceiling = min(RETRY_CAP_SECONDS, RETRY_BASE_SECONDS * 2.0**tries)
+            self._task.stop.wait(self._draw() * ceiling)
 
     def _watch_progress(self) -> None:
         if self._task.seconds_without_page >= self._policy.progress_timeout_seconds:
@@ -177,7 +180,8 @@ class PageReader:
         self._guard.read(page)
         listings, rejects = self._normalize(page.records)
         guessed = page.end is Enumeration.GUESSED or any(reject.record_ref is None for reject in rejects)
-        end = Enumeration.GUESSED if guessed or self._task.grant.guessed else Enumeration.PROVEN
+        self._guessed |= guessed
+        end = Enumeration.GUESSED if self._guessed else Enumeration.PROVEN
         token = page.next.encode() if page.next else msgspec.json.encode(End(end)).decode()
         totals = [total for total in (page.total, self._reached.total_discovered_count) if total is not None]
         self._reached = Checkpoint(
