@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
+from tests.unit.worker.granting import Clock
 from worker.lease import MARGIN_SECONDS, Lease
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def test_it_is_not_held_before_it_was_granted() -> None:
