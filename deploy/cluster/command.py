@@ -1,6 +1,7 @@
 """The quickstart as its user meets it: what is shown, what is summed up, and with which status it ends."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 from rich.console import Console
 
@@ -10,22 +11,22 @@ from deploy.cluster.interruption import Interrupted, Interruption
 from deploy.cluster.keeping import invitation
 from deploy.cluster.mysql_server import find_programs
 from deploy.cluster.options import Options
-from deploy.cluster.processes import CHECKOUT, ProcessFailed, shown
+from deploy.cluster.places import shown
+from deploy.cluster.processes import ProcessFailed
 from deploy.cluster.profile import baseline
 from deploy.cluster.progress import Goal, PlainProgress, Progress, clock
-from deploy.cluster.quickstart import Quickstart, folder_of
+from deploy.cluster.quickstart import Quickstart
 from deploy.cluster.report import Report
 from deploy.cluster.screen import LiveProgress
 from deploy.cluster.watching import CrawlFailed
 
 
-def run(options: Options, interruption: Interruption) -> int:
+def run(options: Options, folder: Path, interruption: Interruption) -> int:
     """Run it and end everything that it started; returns the exit status."""
     console = Console(highlight=False)
     accounts = baseline(options.accounts, options.scale, options.seed)
     goal = Goal({(each.marketplace_code, each.account_ref): each.size for each in accounts})
     progress = LiveProgress(goal, console) if console.is_terminal else PlainProgress(goal, _writer(console))
-    folder = folder_of(CHECKOUT)
     cluster = Cluster(folder, find_programs(), interruption.pause, hurry=lambda: interruption.requests > 1)
     quickstart = Quickstart(cluster, accounts, options, progress, interruption.pause)
     try:

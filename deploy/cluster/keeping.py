@@ -4,7 +4,7 @@ import shlex
 from pathlib import Path
 
 from deploy.cluster.cluster import Cluster
-from deploy.cluster.processes import shown
+from deploy.cluster.places import shown
 from deploy.cluster.sandbox_process import Sandbox
 
 

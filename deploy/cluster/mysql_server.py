@@ -11,7 +11,8 @@ from pymysql.cursors import DictCursor
 
 from coordinator.connections import Connector, DatabaseSettings
 from deploy.cluster.interruption import Pause
-from deploy.cluster.processes import CHECKOUT, Child, ProcessFailed, Program, run, start
+from deploy.cluster.places import CHECKOUT
+from deploy.cluster.processes import Child, ProcessFailed, Program, run, start
 
 INITIALISE_SECONDS = 180.0
 START_SECONDS = 120.0

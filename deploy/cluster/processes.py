@@ -4,21 +4,17 @@ import os
 import signal
 import subprocess
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import msgspec
-
 from deploy.cluster import leftovers
 from deploy.cluster.interruption import Pause
+from deploy.cluster.log_lines import LAST_LINES, last_lines
+from deploy.cluster.places import CHECKOUT, shown
 
-CHECKOUT = Path(__file__).parents[2]
 POLL_SECONDS = 0.05
 STOP_SECONDS = 20.0
-LAST_LINES = 8
-LINE_CHARACTERS = 500
 _OWN_SETTINGS = ("COORDINATOR_", "WORKER_", "MYSQL_", "ENVIRONMENT")
 
 
@@ -177,27 +173,6 @@ def run(programs: Iterable[Program], notes: Path, seconds: float, pause: Pause =
     finally:
         for child in children:
             child.kill()
-
-
-def last_lines(log: Path, count: int = LAST_LINES) -> list[str]:
-    """The last lines of a log, as people read them and cut to what a terminal can bear."""
-    with log.open("rb") as lines:
-        return [_readable(line)[:LINE_CHARACTERS] for line in deque(lines, count)]
-
-
-def shown(path: Path) -> str:
-    """A path as people at the checkout would type it."""
-    return str(path.relative_to(CHECKOUT)) if path.is_relative_to(CHECKOUT) else str(path)
-
-
-def _readable(line: bytes) -> str:
-    """A line of JSON as time, event and the rest; any other as it is."""
-    try:
-        fields = msgspec.json.decode(line, type=dict[str, object])
-    except msgspec.DecodeError:
-        return line.decode(errors="replace").rstrip()
-    told = [str(fields.pop("timestamp", ""))[11:19], str(fields.pop("event", ""))]
-    return " ".join([*told, *(f"{name}={value}" for name, value in fields.items() if name != "logger")])
 
 
 def _environment(settings: Mapping[str, str]) -> dict[str, str]:

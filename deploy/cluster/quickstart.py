@@ -9,6 +9,7 @@ from deploy.cluster.comparison import Comparison, compare
 from deploy.cluster.interruption import Pause
 from deploy.cluster.memory import peak_rss_mb
 from deploy.cluster.options import Options
+from deploy.cluster.places import shown
 from deploy.cluster.processes import Child
 from deploy.cluster.profile import SeededAccount
 from deploy.cluster.progress import Progress
@@ -64,7 +65,7 @@ class Quickstart:
         cluster, step = self._cluster, self._progress.step
         leftovers.stop(cluster.notes)
         cluster.clear()
-        with step("MySQL, a private server in .local/quickstart/mysql, with the schema"):
+        with step(f"MySQL, a private server in {shown(cluster.folder / 'mysql')}, with the schema"):
             cluster.start_database()
         with step(f"{sum(each.size for each in self._accounts):,} listings on 3 simulated marketplaces"):
             sandbox = cluster.start_sandbox(self._accounts, CONDUCT, self._options.seed)
@@ -154,8 +155,3 @@ class Quickstart:
         self._progress.remark(
             f"{child.report(child.how_it_ended(), count=3)}\n  The other servers take over what it was doing."
         )
-
-
-def folder_of(checkout: Path) -> Path:
-    """Where a checkout's quickstart keeps everything."""
-    return checkout / ".local" / "quickstart"

@@ -11,7 +11,8 @@ import requests
 from deploy.cluster import processes
 from deploy.cluster.interruption import Pause
 from deploy.cluster.loopback import answers, free_port
-from deploy.cluster.processes import CHECKOUT, Child, Program
+from deploy.cluster.places import CHECKOUT
+from deploy.cluster.processes import Child, Program
 from deploy.cluster.profile import MARKETPLACES, SeededAccount
 from deploy.sandbox.settings import Account, Conduct, Settings
 from shared.listing import Listing
