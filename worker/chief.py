@@ -31,6 +31,7 @@ from worker.policy_watch import PolicyWatch
 
 _INSTANT = "%Y-%m-%dT%H:%M:%S.%fZ"
 _TICK_SECONDS = 0.25
+_LEAST_REQUEST_SECONDS = 0.5
 _log = structlog.get_logger(__name__)
 
 
@@ -163,9 +164,9 @@ class Chief(Duty):
         self._keep_house_at = self._monotonic() + self._watch.current.plan_interval_seconds
 
     def _call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Answer:
-        """One attempt that ends while the term may still be believed, and in time to renew it."""
+        """One attempt that takes at most half of what is left of the term, so that a renewal still fits behind it."""
         remaining = self._term.remaining_seconds if self._term is not None else 0.0
-        deadline = max(0.5, min(remaining, self._watch.current.leader_heartbeat_seconds))
+        deadline = max(_LEAST_REQUEST_SECONDS, min(remaining / 2, self._watch.current.leader_heartbeat_seconds))
         answer = self._client.call(method, path, body, deadline_seconds=deadline)
         if not self.leads:
             raise CoordinatorUnreachableError("the answer came after the term could be believed")

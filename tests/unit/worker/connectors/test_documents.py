@@ -27,6 +27,10 @@ def test_reads(body: bytes, document: object) -> None:
     assert decode(body) == document
 
 
+def test_stays_exact_where_it_reads_leniently() -> None:
+    assert decode(b"[NaN, 12.1000000000000000001]")[1] == Decimal("12.1000000000000000001")  # type: ignore[index]
+
+
 def test_reads_nan_as_a_number_that_no_field_accepts() -> None:
     assert [number.is_finite() for number in decode(b"[NaN, -Infinity]")] == [False, False]  # type: ignore[attr-defined]
 
@@ -42,9 +46,21 @@ def test_reads_nan_as_a_number_that_no_field_accepts() -> None:
         '{"a": 1}'.encode("utf-16"),
         gzip.compress(b'{"a": 1}'),
         b"[" * 200_000,
+        b"[NaN," + b"[" * 200_000,
         b"9" * 10_000,
     ],
-    ids=["empty", "html", "truncated", "trailing", "latin-1", "utf-16", "gzip", "deep", "huge number"],
+    ids=[
+        "empty",
+        "html",
+        "truncated",
+        "trailing",
+        "latin-1",
+        "utf-16",
+        "gzip",
+        "deep",
+        "deep and lenient",
+        "huge number",
+    ],
 )
 def test_refuses(body: bytes) -> None:
     with pytest.raises(PageUnreadable):

@@ -77,6 +77,7 @@ def test_reads_the_link_header(header: str, link: str | None) -> None:
         "https://shop.test/v1/%2e%2e/admin",
         "https://shop.test/v1/%2E./admin",
         "https://shop.test/v1/..\\admin",
+        "https://shop.test/v1/a\x7fb",
         "https://[bad/v1/items",
         "https://shop.test:port/v1/items",
         "javascript:alert(1)",

@@ -57,6 +57,15 @@ def test_ends_by_the_marketplaces_word_when_next_is_null() -> None:
     assert len(result.queries) == 3
 
 
+def test_the_marketplaces_word_that_more_follow_comes_before_its_total() -> None:
+    pages = {"0": [1], "1": [2], "2": []}
+    following = {"0": "more", "1": "more", "2": None}
+
+    result = walk(NEXT, lambda q: Reply(pages[q["offset"]], {"next": following[q["offset"]]}, total=1), NEXT.first(10))
+
+    assert result.records == [1, 2]
+
+
 def test_a_total_that_shrinks_while_reading_ends() -> None:
     totals = iter([30, 15])
     result = walk(PLAIN, lambda _: Reply(range(10), total=next(totals)), PLAIN.first(10))

@@ -29,6 +29,13 @@ def test_loads_every_description_by_its_code(tmp_path: Path) -> None:
     }
 
 
+def test_the_example_of_the_documentation_is_a_description(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[4] / "docs" / "adding-a-marketplace.md").read_text("utf-8")
+    (tmp_path / "example.toml").write_text(text.partition("```toml\n")[2].partition("```")[0], "utf-8")
+
+    assert set(load(tmp_path)) == {"harbour"}
+
+
 def test_replaces_origins_by_code(tmp_path: Path) -> None:
     for code in ("one", "two"):
         (tmp_path / f"{code}.toml").write_text(GOOD.format(code=code), "utf-8")

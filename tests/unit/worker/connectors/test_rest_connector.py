@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 import pytest
 
-from shared.listing import MAX_CURSOR_BYTES
+from shared.listing import MAX_CURSOR_BYTES, Reject
 from shared.states import Enumeration
 from tests.unit.worker.connectors.example import ACCOUNT, DOCUMENT, NOW, connector, response
 from worker.connectors.failures import (
@@ -190,6 +190,24 @@ def test_a_token_that_no_checkpoint_can_hold_is_refused(length: int, *, fits: bo
     else:
         with pytest.raises(CursorTooLong):
             page(document, TOKENS)
+
+
+def test_a_cursor_is_measured_in_bytes() -> None:
+    with pytest.raises(CursorTooLong):
+        page({"items": [{}], "next": "ü" * (MAX_CURSOR_BYTES // 2)}, TOKENS)
+
+
+@pytest.mark.parametrize("around", [200, 1000, 5000])
+def test_deep_nesting_is_a_page_or_unreadable_and_nothing_else(around: int) -> None:
+    for depth in range(around - 60, around + 1):
+        body = b'{"items":[{"id":1,"title":' + b"[" * depth + b"]" * depth + b'}],"last":true}'
+        try:
+            read = CONNECTOR.parse(FIRST, response(body))
+        except PageUnreadable:
+            continue
+        outcome = CONNECTOR.normalize(read.records[0])
+        assert isinstance(outcome, Reject)
+        assert len(outcome.detail) <= 512
 
 
 def test_a_cursor_of_another_strategy_is_refused() -> None:

@@ -41,6 +41,8 @@ DEFAULT = 17.0
         (formatdate(NOW - 90, usegmt=True), MIN_WAIT_SECONDS),
         (formatdate(NOW + 10**7, usegmt=True), MAX_WAIT_SECONDS),
         ("Wed, 21 Oct 99999 07:28:00 GMT", DEFAULT),
+        ("Wed, 21 Oct 2015 999999999999999999999:28:00 GMT", DEFAULT),
+        ("Wed, 21 Oct 2015 07:28:00 +99999999999999999999", DEFAULT),
         ("Wed, 99 Oct 2015 07:28:00 GMT", DEFAULT),
     ],
 )
