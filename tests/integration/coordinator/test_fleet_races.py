@@ -77,6 +77,7 @@ class TestOrderOfLocks:
             until_lock_waits(watcher)
             in_thread(lambda: commanding.heartbeat("server-a", boot_id)).result(DEADLINE_SECONDS)
         departure.result(DEADLINE_SECONDS)
+        assert commanding.database.retries == {}, "one of them waited for the other"
 
     def test_a_new_boot_beside_the_old_ones_owner_does_not_deadlock(
         self,

@@ -99,6 +99,7 @@ class TestJudgedAgainUnderTheLock:
             until_lock_waits(watcher)
             in_thread(lambda: commanding.heartbeat("server-a", boot_id)).result(DEADLINE_SECONDS)
         assert answer.result(DEADLINE_SECONDS).elected
+        assert commanding.database.retries == {}, "one of them waited for the other"
 
 
 class TestLeadersWrites:
@@ -138,6 +139,7 @@ class TestLeadersWrites:
         boot_id = uuid.UUID(bytes=seed.row("servers")["boot_id"])
         now = database.transaction(lambda tx: leadership.assert_leader(tx, "server-a", boot_id, 1))
         assert now == clock.now
+        assert database.retries == {}, "it waited for the other"
 
 
 class TestTheClockIsReadAfterTheWait:
