@@ -119,26 +119,28 @@ def _fit_subject(tx: Transaction, policy: Policy, vault: Vault, task: Task) -> S
 
     Who pauses an account locks its waiting task first. So a pause either finds the task running, or is seen here.
     """
-    now = tx.now()
     try:
         subject = grants.read_subject(tx, vault, task.account_id)
     except VaultError as error:
         _log.error("credentials_unreadable", account_id=task.account_id, reason=str(error))
-        _delay(tx, task, now, now + timedelta(seconds=policy.failure_cooldown_seconds), str(error))
+        _delay(tx, policy, task, str(error))
         return None
     if subject.suspended:
+        now = tx.now()
         tx.execute("task_cancel", task_id=task.task_id, now=now)
         events.of_task(tx, "cancelled", task, now, reason="account_suspended")
         return None
     if subject.paused:
         tx.execute("task_hold", task_id=task.task_id)
-        events.of_task(tx, "held", task, now, reason="account_paused")
+        events.of_task(tx, "held", task, tx.now(), reason="account_paused")
         return None
     return subject
 
 
-def _delay(tx: Transaction, task: Task, now: datetime, eligible_at: datetime, why: str) -> None:
+def _delay(tx: Transaction, policy: Policy, task: Task, why: str) -> None:
     """Put away a task whose credentials do not open: one such account must not stop its marketplace's dispatch."""
+    now = tx.now()
+    eligible_at = now + timedelta(seconds=policy.failure_cooldown_seconds)
     tx.execute(
         "task_delay",
         task_id=task.task_id,
