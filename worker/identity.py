@@ -13,7 +13,7 @@ _MACHINE_ID = re.compile(r"[0-9a-f]{32}")
 
 
 class ServerIdLockedError(Exception):
-    """Another daemon on this machine holds the server_id."""
+    """Another daemon on this machine holds the server_id, or there is no place to hold it by."""
 
 
 @dataclass(frozen=True)
@@ -46,15 +46,17 @@ def machine_id() -> str:
 def hold(server_id: str, state_folder: Path) -> FileLock:
     """Hold the server_id for as long as this process lives; the kernel lets go of it, however the process ends.
 
-    Raises ``ServerIdLockedError`` at once when another process has it.
+    Raises ``ServerIdLockedError`` at once when another process has it, or when the folder cannot be written.
     """
-    state_folder.mkdir(parents=True, exist_ok=True)
     lock = FileLock(state_folder / f"{server_id}.lock")
     try:
+        state_folder.mkdir(parents=True, exist_ok=True)
         lock.acquire(timeout=0)
     except Timeout as error:
         raise ServerIdLockedError(
             f"another daemon runs as {server_id} on this machine (it holds {lock.lock_file}):"
             " stop it, or give this one a server_id of its own"
         ) from error
+    except OSError as error:
+        raise ServerIdLockedError(f"state_folder: {state_folder} cannot be written: {error.strerror}") from error
     return lock
