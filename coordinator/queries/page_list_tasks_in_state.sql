@@ -8,8 +8,8 @@ SELECT t.task_id, t.account_id, p.partner_code, t.marketplace_code, a.account_re
        IF(t.state = 'running', t.progress_total_count, t.total_discovered_count) AS total_discovered_count,
        t.attempts, t.cancel_requested, t.error_code, t.error_message, t.created_at, t.ended_at
 FROM crawl_tasks t FORCE INDEX (crawl_tasks_dispatch)
-JOIN accounts a ON a.account_id = t.account_id
-JOIN partners p ON p.partner_id = a.partner_id
+STRAIGHT_JOIN accounts a ON a.account_id = t.account_id
+STRAIGHT_JOIN partners p ON p.partner_id = a.partner_id
 WHERE t.state = %(state)s AND t.task_id > %(after)s
 ORDER BY t.task_id
 LIMIT %(limit)s
