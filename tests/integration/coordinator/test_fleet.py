@@ -113,10 +113,13 @@ class TestRegistration:
                 commanding.register(replaced)
         assert seed.row("servers")["boot_id"] == third.boot_id.bytes
 
-    def test_a_boot_of_that_name_on_another_server_is_another(self, commanding: Commanding, clock: Clock) -> None:
+    def test_a_boot_that_was_replaced_on_one_server_was_not_on_another(
+        self, commanding: Commanding, clock: Clock
+    ) -> None:
         first = Daemon()
         commanding.register(first)
         commanding.register(first.restarted())
+        commanding.register(Daemon("server-b"))
         commanding.register(Daemon("server-b", first.boot_id))
 
     def test_a_boot_that_has_left_needs_a_fresh_start(self, commanding: Commanding, seed: Seed, clock: Clock) -> None:
