@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 NAME = "distributed-marketplace-processing"
 
 
-class ForeignImportError(Exception):
+class ForeignImportError(ImportError):
     """A package of ours was imported from somewhere else; the message names it and what to do."""
 
 

@@ -5,7 +5,6 @@ import sys
 import click
 
 from shared import logs
-from shared.distribution import ForeignImportError, assert_ours
 from shared.problems import Problem
 from worker.client import Client, CoordinatorUnreachableError
 from worker.configuration import Configuration, ConfigurationError, load
@@ -21,10 +20,6 @@ from worker.transport import Transport
 @click.version_option(package_name="distributed-marketplace-processing")
 def main() -> None:
     """Run a server's daemon. Settings come from WORKER_... variables; `check` names what is wrong."""
-    try:
-        assert_ours("worker", "shared")
-    except ForeignImportError as error:
-        raise click.ClickException(str(error)) from error
 
 
 @main.command()

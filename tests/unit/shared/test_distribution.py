@@ -51,3 +51,16 @@ def test_a_foreign_package_that_comes_first_is_refused(tmp_path: Path, file: str
 def test_a_folder_that_is_no_package_of_ours_is_refused() -> None:
     with pytest.raises(ForeignImportError, match="package no_such_package was imported from None"):
         assert_ours("no_such_package")
+
+
+@pytest.mark.parametrize("program", ["coordinator", "worker"])
+def test_a_program_names_the_foreign_package_before_it_uses_it(tmp_path: Path, program: str) -> None:
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared" / "__init__.py").touch()
+    script = Path(sys.executable).with_name(program)
+    ended = subprocess.run(
+        [script, "check"], cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr.startswith("Error: ")
+    assert str(tmp_path / "shared" / "__init__.py") in ended.stderr
