@@ -112,9 +112,9 @@ def test_throttling_is_recognised_and_loses_nothing(sandbox: Sandbox, code: str)
 @pytest.mark.parametrize(
     ("form", "least", "most"),
     [
-        ("seconds", 59, 60),
-        ("fraction", 59, 60),
-        ("date", 57, 62),
+        ("seconds", 45, 60),  # what is left of a minute: on a busy machine some of it has passed
+        ("fraction", 45, 60),
+        ("date", 43, 62),
         ("absent", 30, 30),
         ("-5", 30, 30),
         ("0", 1, 1),
