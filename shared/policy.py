@@ -41,6 +41,9 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 DEFAULT = Policy()
+# Instants are reckoned with durations: the calendar's end must stay out of reach.
+_MAX_DAYS = 3_650
+_MAX_COUNT = 10_000
 
 
 def to_document(policy: Policy) -> dict[str, Any]:
@@ -67,14 +70,15 @@ def understand(document: Mapping[str, Any]) -> tuple[Policy, list[str]]:
 
 def violations(policy: Policy) -> list[str]:
     """Every rule that the policy breaks, one sentence each; an empty list means that it holds together."""
-    broken = [_not_positive(name, value) for name, value in to_document(policy).items()]
+    broken = [_out_of_range(name, value) for name, value in to_document(policy).items()]
     broken += [sentence if not holds else None for holds, sentence in _relations(policy)]
     return [sentence for sentence in broken if sentence]
 
 
-def _not_positive(name: str, value: Any) -> str | None:
-    if isinstance(value, int | float) and not 0 < value < float("inf"):
-        return f"{name} is {value}: it must be a positive, finite number"
+def _out_of_range(name: str, value: Any) -> str | None:
+    most = _MAX_DAYS if name.endswith("_days") else _MAX_DAYS * 86_400 if name.endswith("_seconds") else _MAX_COUNT
+    if isinstance(value, int | float) and not 0 < value <= most:
+        return f"{name} is {value}: it must be a positive number, at most {most}"
     return None
 
 
@@ -100,6 +104,10 @@ def _relations(policy: Policy) -> list[tuple[bool, str]]:
         (
             p.task_heartbeat_seconds <= p.task_lease_seconds / 3,
             "task_heartbeat_seconds must be at most a third of task_lease_seconds",
+        ),
+        (
+            p.task_lease_seconds > 1,
+            "task_lease_seconds must be over 1: a worker gives a task up one second before its lease ends",
         ),
         (
             p.task_lease_seconds <= p.progress_timeout_seconds,
