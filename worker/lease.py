@@ -17,13 +17,19 @@ class Lease:
     def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._monotonic = monotonic
         self._guard = threading.Lock()
-        self._ends_at = float("-inf")
+        self._sent_at = self._ends_at = float("-inf")
         self._lost = False
 
     def renew(self, sent_at: float, remaining_seconds: float) -> None:
-        """Believe for ``remaining_seconds`` from ``sent_at``, less the margin; a late answer never shortens it."""
+        """Believe for ``remaining_seconds`` from ``sent_at``, less the margin.
+
+        Of two requests the one that was sent last counts, whichever answer comes last. Under a policy with a shorter
+        lease that ends sooner than what was believed before, as it does at the coordinator.
+        """
         with self._guard:
-            self._ends_at = max(self._ends_at, sent_at + remaining_seconds - MARGIN_SECONDS)
+            if sent_at >= self._sent_at:
+                self._sent_at = sent_at
+                self._ends_at = sent_at + remaining_seconds - MARGIN_SECONDS
 
     def lose(self) -> None:
         """Stop believing for good."""

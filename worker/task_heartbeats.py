@@ -44,7 +44,8 @@ class TaskHeartbeats(Duty):
         tasks = self._running()
         interval = self._watch.current.task_heartbeat_seconds
         now = self._monotonic()
-        self._due = {task: self._due.get(task, now + interval) for task in tasks}
+        # A policy may have shortened the interval since the last heartbeat, and the lease with it.
+        self._due = {task: min(self._due.get(task, now + interval), now + interval) for task in tasks}
         for task in sorted(tasks, key=self._due.__getitem__):
             _drop_ended(tasks)
             if not task.dropped.is_set() and self._due[task] <= self._monotonic():

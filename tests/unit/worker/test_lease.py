@@ -29,6 +29,15 @@ def test_an_answer_that_comes_late_never_shortens_it() -> None:
     assert lease.remaining_seconds == 60.0 - MARGIN_SECONDS
 
 
+def test_a_shorter_lease_of_a_later_request_is_what_counts() -> None:
+    clock = Clock()
+    lease = Lease(clock)
+    lease.renew(sent_at=1000.0, remaining_seconds=60.0)
+    lease.renew(sent_at=1000.5, remaining_seconds=6.0)
+    lease.renew(sent_at=999.0, remaining_seconds=60.0)
+    assert lease.remaining_seconds == 6.5 - MARGIN_SECONDS
+
+
 def test_once_lost_it_stays_lost() -> None:
     clock = Clock()
     lease = Lease(clock)

@@ -22,14 +22,14 @@ class Beating:
     """Heartbeats of some tasks with a lease of 60 seconds each."""
 
     def __init__(self, *replies: Reply, tasks: int = 1) -> None:
-        watch = PolicyWatch()
-        watch.take(policies.to_document(POLICY), "digest")
+        self.watch = PolicyWatch()
+        self.watch.take(policies.to_document(POLICY), "digest")
         self.clock = Clock()
         self.coordinator = CoordinatorDouble(self.clock, heartbeat=list(replies or [orders()]))
         self.tasks = [RunningTask(grant(task_id=number + 1), self.clock) for number in range(tasks)]
         for task in self.tasks:
             task.lease.renew(self.clock.now, 60.0)
-        self.heartbeats = TaskHeartbeats(self.coordinator, IDENTITY, watch, lambda: self.tasks, self.clock)
+        self.heartbeats = TaskHeartbeats(self.coordinator, IDENTITY, self.watch, lambda: self.tasks, self.clock)
         self.heartbeats.turn()
 
     def after(self, seconds: float) -> int:
@@ -44,6 +44,14 @@ def test_a_heartbeat_is_sent_each_interval_and_renews_the_lease() -> None:
     beating = Beating()
     assert [beating.after(19.9), beating.after(0.1), beating.after(19.9), beating.after(0.1)] == [0, 1, 0, 1]
     assert beating.tasks[0].lease.remaining_seconds == 59.0
+
+
+def test_a_shorter_interval_counts_at_once() -> None:
+    beating = Beating()
+    assert beating.after(2) == 0
+    shorter = Policy(task_heartbeat_seconds=2, task_lease_seconds=6)
+    beating.watch.take(policies.to_document(shorter), "another digest")
+    assert [beating.after(1), beating.after(2)] == [0, 1]
 
 
 def test_it_carries_owner_and_counters() -> None:
