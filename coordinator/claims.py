@@ -130,11 +130,20 @@ def _fit_subject(tx: Transaction, policy: Policy, vault: Vault, task: Task) -> S
         tx.execute("task_cancel", task_id=task.task_id, now=now)
         events.of_task(tx, "cancelled", task, now, reason="account_suspended")
         return None
-    if subject.paused:
+    if subject.paused and _stays_paused(tx, task):
         tx.execute("task_hold", task_id=task.task_id)
         events.of_task(tx, "held", task, tx.now(), reason="account_paused")
         return None
     return subject
+
+
+def _stays_paused(tx: Transaction, task: Task) -> bool:
+    """Judged again under the account's lock.
+
+    Who resumes the account just now may have looked for a task before this one was planned, and would leave it held.
+    """
+    account = tx.one("outcome_share_account", account_id=task.account_id)
+    return account is not None and bool(account["paused"])
 
 
 def _delay(tx: Transaction, policy: Policy, task: Task, why: str) -> None:

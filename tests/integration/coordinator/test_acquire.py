@@ -413,6 +413,18 @@ class TestAccounts:
         with held(holder, "UPDATE crawl_tasks SET state = 'held' WHERE task_id = %s", task_id):
             assert acting.acquire("server-a", boot_id) is None
 
+    def test_a_resume_that_never_saw_the_task_is_waited_for(
+        self, acting: Acting, seed: Seed, holder: Connection, watcher: Connection
+    ) -> None:
+        task_id = queued(seed, "shopify", 1, account={"paused": True})
+        boot_id = seed.server("server-a")
+        with held(holder, "UPDATE accounts SET paused = FALSE"):
+            answer = in_thread(lambda: acting.acquire("server-a", boot_id))
+            until_lock_waits(watcher)
+        grant = answer.result(timeout=30)
+        assert grant is not None, "held, and nobody would ever resume it"
+        assert grant.task_id == task_id
+
 
 class TestRealClock:
     """A set clock hides a `now` from before a wait: these run on the real one."""
