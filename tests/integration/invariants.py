@@ -1,7 +1,8 @@
 """What must be true of the database at any moment, asked of one consistent snapshot.
 
 ``violations`` returns a sentence for each row that breaks an invariant of the design (I3 to I9 as far as rows show
-them). A claim is judged by what it wrote about itself and by what runs now, not by what ran in between.
+them). A claim is judged by what it wrote about itself and by what runs now, not by what ran in between; a listing
+outlives the ledger of the task that wrote it, and is judged while that task is there.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ QUERIES = {
         HAVING COUNT(b.batch_no) <> t.last_batch_no OR COALESCE(MAX(b.batch_no), 0) <> t.last_batch_no""",
     "I8: listing {listing_ref} says it came by batch {batch_no} of task {task_id}, which the ledger does not know": """
         SELECT l.listing_ref, l.task_id, l.batch_no FROM listings l
+        JOIN crawl_tasks t ON t.task_id = l.task_id
         LEFT JOIN task_batches b ON b.task_id = l.task_id AND b.batch_no = l.batch_no
                                     AND b.fencing_token = l.fencing_token
         WHERE b.task_id IS NULL""",
