@@ -1,6 +1,6 @@
 """MySQL against the marketplaces, record by record, with no more than a few hundred of them in memory."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
@@ -10,8 +10,10 @@ import pymysql
 from pymysql.cursors import DictCursor
 
 from deploy.cluster.interruption import Pause
-from deploy.cluster.sandbox_process import Sandbox
 from shared.listing import Listing
+
+Catalogue = Callable[[str, str], Iterator[Listing]]
+"""What an account must hold, by marketplace code and account reference: for instance ``Sandbox.catalogue``."""
 
 CHUNK = 500
 MAX_EXAMPLES = 5
@@ -66,13 +68,13 @@ class Comparison:
             self.examples.append(f"{account.marketplace_code} {account.account_ref} {listing_ref}: {what}")
 
 
-def compare(connection: "pymysql.Connection[DictCursor]", sandbox: Sandbox, pause: Pause) -> Comparison:
+def compare(connection: "pymysql.Connection[DictCursor]", catalogue: Catalogue, pause: Pause) -> Comparison:
     """Compare all accounts; ``pause`` is asked now and then whether to go on."""
     found = Comparison()
     for account in _accounts(connection):
         matched = 0
-        catalogue = sandbox.catalogue(account.marketplace_code, account.account_ref)
-        while chunk := list(islice(catalogue, CHUNK)):
+        shown = catalogue(account.marketplace_code, account.account_ref)
+        while chunk := list(islice(shown, CHUNK)):
             matched += _compare_chunk(connection, account, chunk, found)
             pause(0)
         found.unexpected += _number(connection, _COUNT, account.account_id)["listings"] - matched

@@ -98,7 +98,7 @@ class Quickstart:
             self._progress.step("every stored record compared with its marketplace"),
             self._cluster.mysql.connect(DATABASE) as connection,
         ):
-            found = compare(connection, sandbox, self._pause)
+            found = compare(connection, sandbox.catalogue, self._pause)
             return Report(
                 accounts=len(self._accounts),
                 accounts_crawled=report.accounts_crawled(connection),
