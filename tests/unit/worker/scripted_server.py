@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Sequence
 from types import TracebackType
@@ -15,12 +16,13 @@ class ScriptedServer:
     """Takes connections one by one; the next script answers the next request, then its connection is closed.
 
     ``requests`` are the raw requests in order. A script gets the connection and an event that is set at the end, by
-    which it waits.
+    which it waits. With ``tls`` it speaks TLS.
     """
 
-    def __init__(self, *scripts: Script) -> None:
+    def __init__(self, *scripts: Script, tls: ssl.SSLContext | None = None) -> None:
         self.requests: list[bytes] = []
         self._scripts = list(scripts)
+        self._tls = tls
         self._stopped = threading.Event()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
@@ -28,7 +30,7 @@ class ScriptedServer:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"{'https' if self._tls else 'http'}://127.0.0.1:{self.port}"
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -48,12 +50,14 @@ class ScriptedServer:
                 connection, _ = self._listener.accept()
             except OSError:
                 return
-            with connection:
-                self.requests.append(_read_request(connection))
-                try:
-                    script(connection, self._stopped)
-                except OSError:
-                    continue  # the client gave up
+            try:
+                with self._tls.wrap_socket(connection, server_side=True) if self._tls else connection as channel:
+                    self.requests.append(_read_request(channel))
+                    script(channel, self._stopped)
+            except OSError:
+                continue  # the client gave up
+            finally:
+                connection.close()
 
 
 Script = Callable[[socket.socket, threading.Event], None]
