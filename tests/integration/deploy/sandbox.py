@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -82,17 +82,25 @@ class Crawl:
 
 
 def crawl(
-    sandbox: Sandbox, connector: Connector, account: Account, cursor: Cursor | None = None, most_troubles: int = 0
+    sandbox: Sandbox,
+    connector: Connector,
+    account: Account,
+    cursor: Cursor | None = None,
+    after_trouble: Callable[[], None] | None = None,
 ) -> Crawl:
-    """Read an account to its end, from a cursor on; requests that fail are asked again without waiting."""
+    """Read an account to its end, from a cursor on.
+
+    Where something follows trouble (`after_trouble`), a request that failed is asked again at once; else it must not.
+    """
     result = Crawl()
     request = connector.resume(account, cursor) if cursor else connector.first(account, 100)
     while result.end is None:
         response = sandbox.fetch(request)
         verdict = connector.classify(response)
         if verdict.action is not Action.OK:
+            assert after_trouble is not None, f"{verdict} for {response.status}: {response.body[:200]!r}"
             result.troubles.append(verdict)
-            assert len(result.troubles) <= most_troubles, f"{verdict} for {response.status}: {response.body[:200]!r}"
+            after_trouble()
             continue
         page = connector.parse(request, response)
         outcomes = [connector.normalize(raw) for raw in page.records]
@@ -112,34 +120,16 @@ def running(folder: Path, settings: dict[str, object]) -> Iterator[Sandbox]:
     """A sandbox under gunicorn on a free loopback port, ended when the block is left."""
     file = folder / "sandbox.json"
     file.write_bytes(msgspec.json.encode(settings))
-    port = _free_port()
-    command = [sys.executable, "-m", "deploy.sandbox", "--port", str(port), "--config", str(file)]
-    process = subprocess.Popen(command, cwd=ROOT)
+    # The socket listens before the process starts: early requests wait in its backlog, and no port is guessed.
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        command = [sys.executable, "-m", "deploy.sandbox", "--fd", str(listener.fileno()), "--config", str(file)]
+        process = subprocess.Popen(command, cwd=ROOT, pass_fds=[listener.fileno()])
     sandbox = Sandbox(f"http://127.0.0.1:{port}")
     try:
-        _await(sandbox, process)
+        sandbox.http.get(sandbox.url, timeout=START_DEADLINE_SECONDS)
         yield sandbox
     finally:
         sandbox.http.close()
         process.terminate()
         process.wait(timeout=20)
-
-
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
-
-
-def _await(sandbox: Sandbox, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + START_DEADLINE_SECONDS
-    while time.monotonic() < deadline:
-        assert process.poll() is None, f"the sandbox ended with {process.returncode} while starting"
-        try:
-            sandbox.counts("bazaar")
-        except requests.ConnectionError:
-            time.sleep(0.05)  # polls for another process's start, which gives no other sign
-        else:
-            return
-    raise TimeoutError(f"the sandbox did not answer within {START_DEADLINE_SECONDS} s")
