@@ -31,7 +31,12 @@ from tests.integration import mysql
 from worker.client import CoordinatorUnreachableError
 
 DEADLINE_SECONDS = 120.0
-RUN = "import sys; from pathlib import Path; from deploy.cluster.__main__ import main; sys.exit(main(Path(sys.argv.pop(1))))"
+RUN = """
+import sys
+from pathlib import Path
+from deploy.cluster.__main__ import main
+sys.exit(main(Path(sys.argv.pop(1))))
+"""
 ACCOUNTS = [SeededAccount("partner-01", code, "seller-01", 600) for code in ("bazaar", "harbour", "meridian")]
 
 pytestmark = pytest.mark.timeout(300)
@@ -111,7 +116,7 @@ def test_everything_is_crawled_and_compared_and_nothing_is_left_running(tmp_path
 
 
 @pytest.mark.usefixtures("programs")
-@pytest.mark.parametrize("awaited", ["run/mysql.pid", "run/sandbox.pid", "run/server-1.pid"])
+@pytest.mark.parametrize("awaited", ["run/mysql.pid", "run/server-1.pid"])
 def test_ctrl_c_ends_everything(tmp_path: Path, awaited: str) -> None:
     folder = tmp_path / "quickstart"
     with quickstart(folder, "--servers=1", "--accounts=3") as process:
@@ -133,7 +138,7 @@ def test_a_killed_quickstart_leaves_nothing_running(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("programs")
-def test_an_unsuitable_part_is_told_with_its_last_words(tmp_path: Path) -> None:
+def test_a_part_that_fails_is_told_with_its_last_words(tmp_path: Path) -> None:
     folder = tmp_path / "quickstart"
     with quickstart(folder, "--servers=1", "--accounts=3") as process:
         until((folder / "run" / "server-1.pid").exists, "a server runs")
@@ -163,7 +168,6 @@ def test_the_tasks_of_a_killed_server_are_finished_by_another_exactly(tmp_path: 
             found = compare(connection, sandbox.catalogue, lambda _: None)
             assert found.matches, found
             assert report.reassignments(connection) == 3
-            assert report.elections(connection) == 2
     assert started_at(victim.pid) is None
 
 
