@@ -22,11 +22,13 @@ from deploy.cluster.sandbox_process import DESCRIPTIONS, Sandbox
 from deploy.cluster.seeding import write_import_file
 from deploy.cluster.worker_process import WorkerSettings
 from deploy.sandbox.settings import Conduct
+from shared.states import Role
 
 T = TypeVar("T")
 
 SEED = 7
-PATIENCE_SECONDS = 40.0
+SERVERS = ("one", "two")
+PATIENCE_SECONDS = 60.0
 POLL_SECONDS = 0.05
 PAGE_SIZE = 20
 CALM = Conduct(page_size_limit=PAGE_SIZE, latency_seconds=0.03)
@@ -53,11 +55,12 @@ CATALOGUES = [
 
 @dataclass
 class Crawling:
-    """``account`` and ``server`` of a test are named by it, so tests do not meet."""
+    """Tests share the servers' names, and crawl accounts of their own."""
 
     cluster: Cluster
     sandbox: Sandbox
-    _keys: dict[str, Path] = field(default_factory=dict)
+    _keys: dict[str, Path]
+    _log_starts: dict[int, int] = field(default_factory=dict)
     _imports: int = 0
 
     @classmethod
@@ -66,16 +69,19 @@ class Crawling:
         cluster.start_database()
         cluster.command("policy", "set", *(f"{name}={value}" for name, value in POLICY.items()))
         cluster.start_coordinator()
-        started = cls(cluster, cluster.start_sandbox(CATALOGUES, CALM, SEED))
+        keys = cluster.issue_keys(dict.fromkeys(SERVERS, Role.SERVER))
+        started = cls(cluster, cluster.start_sandbox(CATALOGUES, CALM, SEED), keys)
         started.behave("quayside", CALM)
         return started
 
     def server(self, server_id: str, *, another_folder: bool = False) -> Child:
         """Start a server's daemon; ``another_folder`` gives it a place of its own for the lock."""
-        if server_id not in self._keys:
-            self._keys[server_id] = self.cluster.issue_key(server_id)
+        log = self.cluster.logs / f"{server_id}.log"
+        log_start = log.stat().st_size if log.exists() else 0
         if not another_folder:
-            return self.cluster.start_server(server_id, self._keys[server_id], self.sandbox.origins)
+            child = self.cluster.start_server(server_id, self._keys[server_id], self.sandbox.origins)
+            self._log_starts[child.pid] = log_start
+            return child
         settings = WorkerSettings(
             server_id=server_id,
             key_file=self._keys[server_id],
@@ -151,11 +157,15 @@ class Crawling:
         left += " AND marketplace_code IN %s"
         self.wait_for(lambda: not self.row(left, f"{ref}%", codes)["accounts"], f"crawls of {ref} at {codes}")
 
+    def log(self, child: Child) -> str:
+        """What a daemon has logged since it was started."""
+        return child.program.log.read_bytes()[self._log_starts.get(child.pid, 0) :].decode()
+
     def wait_for_log(self, child: Child, event: str) -> dict[str, Any]:
         """Until a daemon has logged an event; returns the line."""
 
         def found() -> dict[str, Any] | None:
-            lines = child.program.log.read_text().splitlines() if child.program.log.exists() else []
+            lines = self.log(child).splitlines()
             documents = [json.loads(line) for line in lines if line.startswith("{") and line.endswith("}")]
             return next((document for document in documents if document["event"] == event), None)
 
