@@ -5,7 +5,9 @@ import uuid
 
 import structlog
 from flask import Flask, Response, g, request
+from gunicorn.http.errors import ParseException
 
+from coordinator.api.errors import invalid
 from coordinator.api.services import services
 from shared.listing import MAX_BATCH_BYTES, MAX_BODY_BYTES
 from shared.problems import BodyTooLarge
@@ -42,11 +44,14 @@ def _admit() -> None:
 
 
 def _capped_body() -> bytes:
-    """The raw body, also where no length was announced. Raises ``BodyTooLarge``."""
+    """The raw body, also where no length was announced. Raises ``BodyTooLarge`` and ``InvalidInput``."""
     cap = MAX_BATCH_BYTES if request.endpoint == BATCH_ENDPOINT else MAX_BODY_BYTES
     # One byte more, since a body of exactly the cap is taken and the server refuses what reaches its limit.
     request.max_content_length = cap + 1
-    body = request.get_data()
+    try:
+        body = request.get_data()
+    except (ParseException, OSError) as error:
+        raise invalid({"body": "its chunks cannot be read"}) from error
     if len(body) > cap:
         raise BodyTooLarge(f"The body may take at most {cap} bytes")
     return body

@@ -27,7 +27,10 @@ class TasksQuery(AccountsQuery):
 class ServersQuery(_PageQuery):
     """``GET /servers?after=&limit=``: those whose name follows ``after``."""
 
-    after = fields.String(load_default="", validate=validate.Length(max=64))
+    after = fields.String(
+        load_default="",
+        validate=validate.Regexp(r"[a-z0-9._-]{0,64}\Z", error="must be a name of at most 64 characters"),
+    )
 
 
 class TaskLine(Schema):

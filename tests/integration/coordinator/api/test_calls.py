@@ -304,6 +304,12 @@ def test_a_page_that_cannot_be_asked_for_is_named(client_of: Clients, query: str
     assert list(document["errors"]) == [query.partition("=")[0]]
 
 
+@pytest.mark.parametrize("name", ["%F0%9F%98%80", "%C3%A9", "%00"])
+def test_a_name_that_no_server_can_have_is_refused(client_of: Clients, name: str) -> None:
+    document = refused(client_of("vera", Role.VIEWER).get(f"/servers?after={name}"), 422, "invalid_input")
+    assert list(document["errors"]) == ["after"]
+
+
 def test_an_operator_pauses_resumes_and_cancels(daemon: Daemon, client_of: Clients, seed: Seed) -> None:
     plan(daemon, daemon.lead())
     operator = client_of("ann", Role.OPERATOR)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -103,6 +104,15 @@ def test_a_body_in_chunks_is_taken_and_capped(served: Served, signer_of: Signers
     huge = b" " * (MAX_BODY_BYTES + 1)
     headers = {**signer.headers("POST", AUTHORITY, target, huge), **JSON}
     assert served.send("POST", target, headers, iter([huge])).status == 413
+
+
+def test_chunks_that_cannot_be_read_are_bad_input(served: Served) -> None:
+    head = f"POST {API}/leadership/campaign HTTP/1.1\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", served.port), timeout=10) as connection:
+        connection.sendall(head.encode() + b"zz\r\n{}\r\n")
+        answer = connection.makefile("rb").read()
+    assert answer.startswith(b"HTTP/1.1 422 "), answer
+    assert b'"code":"invalid_input"' in answer
 
 
 def test_requests_at_once_are_all_answered(served: Served, signer_of: Signers) -> None:
