@@ -13,4 +13,4 @@ def follow_policy(tx: Transaction, server_id: str, slots_per_server: int) -> Non
     tx.many("slot_insert", [{"slot_no": slot_no} for slot_no in missing], server_id=server_id)
     surplus = [slot_no for slot_no, task_id in slots.items() if slot_no > slots_per_server and task_id is None]
     if surplus:
-        tx.execute("slot_delete_free", server_id=server_id, slot_nos=sorted(surplus))
+        tx.execute("slot_delete", server_id=server_id, slot_nos=sorted(surplus))
