@@ -97,7 +97,8 @@ class PageReader:
                 yield self._take(page)
                 request = self._connector.resume(self._task.grant.account, page.next) if page.next else None
         except PagingLoopError as error:
-            raise CrawlFailedError("paging_loop", str(error), retryable=True) from error
+            # Tried again from its checkpoint the crawl would go round once more, make that durable, and so for ever.
+            raise CrawlFailedError("paging_loop", str(error), retryable=False) from error
         except ConnectorFailure as failure:
             raise self._failed(self._connector.classify(failure), failure) from failure
 
@@ -179,7 +180,7 @@ class PageReader:
     def _take(self, page: Page) -> PageRead:
         self._guard.read(page)
         listings, rejects = self._normalize(page.records)
-        guessed = page.end is Enumeration.GUESSED or any(reject.record_ref is None for reject in rejects)
+        guessed = _is_guess(page) or any(reject.record_ref is None for reject in rejects)
         self._guessed |= guessed
         end = Enumeration.GUESSED if self._guessed else Enumeration.PROVEN
         token = page.next.encode() if page.next else msgspec.json.encode(End(end)).decode()
@@ -209,3 +210,10 @@ class PageReader:
                 "too_many_rejects", f"{self._rejected} of {self._records} records were unusable", retryable=False
             )
         return listings, rejects
+
+
+def _is_guess(page: Page) -> bool:
+    """Whether a page leaves doubt that all was seen: its end was concluded, or it was empty or short in mid-crawl."""
+    if page.next is None:
+        return page.end is Enumeration.GUESSED
+    return len(page.records) < max(1, page.server_page_size)

@@ -31,7 +31,8 @@ ORIGIN = "https://api.example.test"
 class ScriptedConnector:
     """Pages by number: ``sizes[n]`` records each, then the end.
 
-    A record is its own reference; ``unusable`` ones are rejected, with a reference or without one.
+    A record is its own reference; ``unusable`` ones are rejected, with a reference or without one. ``told_size`` is
+    the page size that the marketplace says it used.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class ScriptedConnector:
         capabilities: Capabilities | None = None,
         repeat: bool = False,
         total: int | None = None,
+        told_size: int | None = None,
     ) -> None:
         usual = Capabilities(max_page_size=100, stable_sort=True, cursor_survives=True, cursor_ttl_seconds=300)
         self.spec = Spec("example", "example/1", ORIGIN, capabilities or usual, None)
@@ -52,6 +54,7 @@ class ScriptedConnector:
         self._unusable = unusable or {}
         self._repeat = repeat
         self._total = total
+        self._told_size = told_size
 
     def check(self, account: Account) -> PageRequest:
         return self._request(0)
@@ -73,7 +76,7 @@ class ScriptedConnector:
             next=None if last and not self._repeat else Cursor(str(following), NOW),
             total=self._total,
             end=self._end if last else None,
-            server_page_size=len(records),
+            server_page_size=self._told_size or len(records),
             fingerprint=request.cursor.position.encode() if records else None,
         )
 

@@ -61,7 +61,6 @@ def test_a_crawl_reads_every_page_and_counts() -> None:
     assert refs(pages) == ["0-0", "0-1", "2-0"]
     assert [(page.reached.current_page, page.reached.processed_count) for page in pages] == [(1, 2), (2, 2), (3, 3)]
     assert {page.reached.total_discovered_count for page in pages} == {3}
-    assert read_end(pages[-1].reached.last_cursor_token) is Enumeration.PROVEN
     assert reading.task.report()["current_page"] == 3
 
 
@@ -78,7 +77,8 @@ def test_from_every_checkpoint_the_rest_is_read_and_nothing_else(durable: int) -
     connector = ScriptedConnector([3, 1, 0, 2])
     whole = Reading(connector).pages()
     checkpoint = whole[durable - 1].reached if durable else None
-    resumed = Reading(connector, checkpoint=checkpoint)
+    guessed = any(page.guessed for page in whole[:durable])  # flushed with its page, and granted with the checkpoint
+    resumed = Reading(connector, checkpoint=checkpoint, guessed=guessed)
     rest = resumed.pages()
     assert refs(rest) == refs(whole[durable:])
     assert [page.reached for page in rest] == [page.reached for page in whole[durable:]]
@@ -96,11 +96,18 @@ def test_a_total_never_shrinks() -> None:
         pytest.param(ScriptedConnector([1, 1], end=Enumeration.GUESSED), False, id="the end"),
         pytest.param(ScriptedConnector([1, 1, 1], unusable={"0-0": None}), False, id="a record without identity"),
         pytest.param(ScriptedConnector([1, 1]), True, id="an owner before"),
+        pytest.param(ScriptedConnector([1, 0, 1]), False, id="an empty page in mid-crawl"),
+        pytest.param(ScriptedConnector([2, 1, 2], told_size=2), False, id="a short page in mid-crawl"),
     ],
 )
 def test_what_was_guessed_once_stays_guessed(connector: ScriptedConnector, guessed: bool) -> None:
     pages = Reading(connector, guessed=guessed).pages()
     assert read_end(pages[-1].reached.last_cursor_token) is Enumeration.GUESSED
+
+
+def test_a_last_page_may_be_short_or_empty() -> None:
+    for connector in (ScriptedConnector([2, 2, 1], told_size=2), ScriptedConnector([2, 0])):
+        assert read_end(Reading(connector).pages()[-1].reached.last_cursor_token) is Enumeration.PROVEN
 
 
 def test_a_reject_with_an_identity_guesses_nothing() -> None:
@@ -188,8 +195,9 @@ def test_credentials_that_were_changed_meanwhile_are_to_be_tried() -> None:
     assert (failure.code, failure.retryable) == ("credentials_changed", True)
 
 
-def test_a_page_that_comes_again_fails_the_crawl() -> None:
-    assert Reading(ScriptedConnector([1, 1], repeat=True)).fails().code == "paging_loop"
+def test_a_page_that_comes_again_fails_the_crawl_for_good() -> None:
+    failure = Reading(ScriptedConnector([1, 1], repeat=True)).fails()
+    assert (failure.code, failure.retryable) == ("paging_loop", False)
 
 
 @pytest.mark.parametrize(
