@@ -15,7 +15,14 @@ import structlog
 from tenacity import RetryCallState, Retrying, retry_if_exception
 from tenacity.wait import wait_random_exponential
 
-from shared.problems import DatabaseUnavailable, Problem, SignatureExpired, TooManyRequests, from_document
+from shared.problems import (
+    DatabaseUnavailable,
+    NonceReplayed,
+    Problem,
+    SignatureExpired,
+    TooManyRequests,
+    from_document,
+)
 from shared.signing import Signer
 from worker.connectors.failures import ConnectorFailure
 from worker.connectors.seam import Response
@@ -118,6 +125,7 @@ class Client:
             stop=lambda _: until(),
             wait=_pause,
             sleep=lambda seconds: _ignore(wait(seconds)),
+            before_sleep=lambda state: _tell(method, path, state),
             reraise=True,
         )
         return retrying(self.call, method, path, body, deadline_seconds=deadline_seconds)
@@ -141,12 +149,21 @@ class Client:
 
 
 def is_temporary(error: BaseException) -> bool:
-    """Whether the same request may succeed a little later."""
-    return isinstance(error, CoordinatorUnreachableError | DatabaseUnavailable | TooManyRequests)
+    """Whether the same request may succeed a little later.
+
+    A nonce is seen twice when a proxy on the way repeats a request: nobody knows what the first one did, and the next
+    attempt is signed afresh.
+    """
+    return isinstance(error, CoordinatorUnreachableError | DatabaseUnavailable | NonceReplayed | TooManyRequests)
 
 
 def _ignore(_: object) -> None:
     """What an event's ``wait`` returns is of no interest to the library."""
+
+
+def _tell(method: str, path: str, state: RetryCallState) -> None:
+    error = state.outcome.exception() if state.outcome else None
+    _log.warning("request_repeated", method=method, path=path, attempt=state.attempt_number, error=str(error))
 
 
 _exponential = wait_random_exponential(multiplier=0.25, max=MAX_BACKOFF_SECONDS)

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import structlog
 
-from shared.problems import Conflict, Problem, StaleTaskOwner, TaskStalled, UnknownProblem
+from shared.problems import Conflict, Problem, StaleTaskOwner, TaskStalled, Unauthorized, UnknownProblem
 from shared.states import Enumeration
 from worker.batching import Draft
 from worker.client import Answer, Client, CoordinatorUnreachableError
@@ -114,5 +114,5 @@ class OwnerCalls:
         except Problem as problem:
             if given_up():
                 raise TaskLostError(problem.detail) from problem
-            retryable = isinstance(problem, Conflict | UnknownProblem)
+            retryable = isinstance(problem, Conflict | Unauthorized | UnknownProblem)
             raise CrawlFailedError(problem.code, problem.detail, retryable=retryable) from problem

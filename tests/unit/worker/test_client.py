@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import pytest
+from structlog.testing import capture_logs
 
 from shared import signing
 from shared.problems import (
     BatchGap,
     DatabaseUnavailable,
+    NonceReplayed,
     Problem,
     SignatureExpired,
     StaleTaskOwner,
@@ -154,6 +156,16 @@ def test_an_absurd_retry_after_is_kept_within_bounds() -> None:
 def test_retry_after_must_make_sense(text: str, seconds: float | None) -> None:
     assert retry_after({"retry-after": text}) == seconds
     assert retry_after({}) is None
+
+
+def test_a_request_that_a_proxy_repeated_is_signed_afresh_and_told() -> None:
+    with ScriptedServer(refusal(NonceReplayed()), answer()) as server, capture_logs() as lines:
+        client_of(server).persist("POST", "/tasks/7/complete", {}, until=lambda: False, wait=Waits())
+        nonces = {claim_of(request, f"127.0.0.1:{server.port}").nonce for request in server.requests}
+    assert len(nonces) == 2
+    assert [(line["event"], line["path"], line["attempt"]) for line in lines] == [
+        ("request_repeated", "/tasks/7/complete", 1)
+    ]
 
 
 def test_a_conflict_is_not_repeated() -> None:

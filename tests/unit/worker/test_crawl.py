@@ -13,6 +13,7 @@ from shared.problems import (
     BatchesMissing,
     DatabaseUnavailable,
     InvalidInput,
+    SignatureInvalid,
     StaleTaskOwner,
     TaskStalled,
 )
@@ -169,7 +170,8 @@ def test_a_lost_answer_is_repeated_with_identical_bytes_until_the_lease_ends() -
 
 
 @pytest.mark.parametrize(
-    ("refusal", "retryable"), [(BatchConflict(), True), (BatchesMissing(), True), (InvalidInput(), False)]
+    ("refusal", "retryable"),
+    [(BatchConflict(), True), (BatchesMissing(), True), (SignatureInvalid(), True), (InvalidInput(), False)],
 )
 def test_a_batch_that_is_refused_fails_the_task(refusal: Any, retryable: bool) -> None:
     crawling = Crawling(ScriptedConnector([100] * 50), flush=[refusal])
