@@ -140,9 +140,9 @@ class Slots(Duty):
         thread.start()
 
     def _crawl(self, task: RunningTask) -> None:
-        connector = self._connectors[task.grant.marketplace_code]
-        calls = OwnerCalls(self._client, self._identity, task, connector.spec.cursor_format)
         try:
+            connector = self._connectors[task.grant.marketplace_code]
+            calls = OwnerCalls(self._client, self._identity, task, connector.spec.cursor_format)
             crawl(task, calls, connector, self._transports[task.grant.marketplace_code], self._watch.current)
         except Exception:
             _log.exception("crawl_broke", task_id=task.grant.task_id)
