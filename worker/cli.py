@@ -41,19 +41,36 @@ def check() -> None:
     """Check settings, descriptions, coordinator and key; status 1 names every problem."""
     try:
         configuration = load()
-        connectors = _load_connectors(configuration)
+        problems, codes = _descriptions(configuration)
     except ConfigurationError as error:
         raise click.ClickException(str(error)) from error
     if problem := _coordinator_problem(configuration):
-        raise click.ClickException(problem)
-    click.echo(f"all is well: worker run can start, for {', '.join(sorted(connectors))}")
+        problems.append(problem)
+    if problems:
+        raise click.ClickException("\n".join(problems))
+    click.echo(f"all is well: worker run can start, for {', '.join(codes)}")
+
+
+def _descriptions(configuration: Configuration) -> tuple[list[str], list[str]]:
+    """What is wrong with the descriptions of marketplaces, or the codes of the marketplaces."""
+    try:
+        return [], sorted(_load_connectors(configuration))
+    except ConfigurationError as error:
+        return error.problems, []
 
 
 def _load_connectors(configuration: Configuration) -> dict[str, Connector]:
+    """The connectors by marketplace code. Raises ``ConfigurationError``."""
     try:
-        return registry.load(configuration.connectors, configuration.origins)
+        connectors = registry.load(configuration.connectors, configuration.origins)
     except DescriptionsInvalid as error:
         raise ConfigurationError([str(cause) for cause in error.causes]) from error
+    plain = [code for code, connector in connectors.items() if connector.spec.origin.startswith("http:")]
+    if configuration.production and plain:
+        raise ConfigurationError(
+            [f"origins: production speaks https only: give {code} an https origin" for code in sorted(plain)]
+        )
+    return connectors
 
 
 def _coordinator_problem(configuration: Configuration) -> str | None:

@@ -51,6 +51,7 @@ class Configuration:
     (the sandbox's port is known only at its start), ``drain_seconds`` bounds an orderly end.
     """
 
+    production: bool
     server_id: str
     key_id: str
     secret: bytes = field(repr=False)
@@ -70,6 +71,7 @@ def load(environ: Mapping[str, str] = os.environ) -> Configuration:
     production = _production(values, environ, problems)
     server_id = _name("server_id", values["server_id"], problems)
     configuration = Configuration(
+        production=production,
         server_id=server_id,
         key_id=_name("key_id", values["key_id"], problems) if values["key_id"] else server_id,
         secret=_secret(values["key_file"], environ, production, problems),
