@@ -50,9 +50,9 @@ def _pump(task: RunningTask, calls: OwnerCalls, connector: Connector, transport:
     try:
         for page in handoff.pages():
             for draft in batcher.add(page):
-                _proceed(task)
+                _heed_cancel(task)
                 calls.flush(draft)
-        _proceed(task)
+        _heed_cancel(task)
         if draft_left := batcher.rest():
             calls.flush(draft_left)
     except BaseException:
@@ -80,9 +80,8 @@ def _read(reader: PageReader, handoff: Handoff) -> None:
         handoff.end()
 
 
-def _proceed(task: RunningTask) -> None:
-    if task.dropped.is_set():
-        raise TaskLostError("the lease has ended, or another owner has it")
+def _heed_cancel(task: RunningTask) -> None:
+    """Whether the task is still owned is looked at by all that is said for it; this is what only the crawl knows."""
     if task.cancelled:
         raise _CancelledError
 

@@ -57,6 +57,20 @@ def test_an_answer_that_trickles_in_is_given_up_at_the_deadline(script: Script) 
         assert DEADLINE_SECONDS * 0.9 <= time.monotonic() - began < DEADLINE_SECONDS + 1
 
 
+def test_what_came_already_gives_no_more_time() -> None:
+    def script(connection: socket.socket, stopped: threading.Event) -> None:
+        connection.sendall(head())
+        stopped.wait(0.8)
+        connection.sendall(b"x")
+        stopped.wait(10)
+
+    with ScriptedServer(script) as server:
+        began = time.monotonic()
+        with pytest.raises(Overdue):
+            ask(server, deadline_seconds=1.0)
+        assert time.monotonic() - began < 1.6
+
+
 def test_a_connection_that_is_used_again_gets_the_whole_time_again() -> None:
     kept_alive = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 
