@@ -1,6 +1,8 @@
 """``coordinator serve``: the application under gunicorn, threads in a few processes."""
 
 import logging
+import socket
+import struct
 import sys
 from dataclasses import replace
 from typing import Any
@@ -9,12 +11,16 @@ import click
 from flask import Flask
 from gunicorn import glogging
 from gunicorn.app.base import BaseApplication
+from gunicorn.workers.gthread import ThreadWorker
 
 from coordinator.api.application import create_app
 from coordinator.commands.check import problems
 from coordinator.commands.session import Session
 from coordinator.configuration import Configuration, ConfigurationError
 from shared import logs
+
+_STALL_TIME = struct.pack("ll", 5, 0)
+"""Five seconds as a ``struct timeval``."""
 
 
 class JsonLogger(glogging.Logger):
@@ -29,6 +35,20 @@ class JsonLogger(glogging.Logger):
 
     def access(self, resp: Any, req: Any, environ: Any, request_time: Any) -> None:
         """Nothing."""
+
+
+class ImpatientWorker(ThreadWorker):
+    """Gives a request up whose next bytes do not come for 5 s: a peer that vanished in its middle says nothing more.
+
+    The kernel keeps the time (``SO_RCVTIMEO``, and for answers ``SO_SNDTIMEO``), since gunicorn makes the socket wait
+    for ever. Whoever sends a byte now and then is the proxy's business.
+    """
+
+    def handle(self, conn: Any) -> Any:
+        """Handle a request in a thread of the pool."""
+        for direction in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+            conn.sock.setsockopt(socket.SOL_SOCKET, direction, _STALL_TIME)
+        return super().handle(conn)
 
 
 class Server(BaseApplication):
@@ -73,7 +93,7 @@ def serve(session: Session, bind: str, workers: int, threads: int, graceful_time
     settings = {
         "bind": bind,
         "workers": workers,
-        "worker_class": "gthread",
+        "worker_class": ImpatientWorker,
         "threads": threads,
         "graceful_timeout": graceful_timeout,
         "keepalive": 30,

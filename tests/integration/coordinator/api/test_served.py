@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import subprocess
@@ -26,6 +27,8 @@ from tests.integration.coordinator.api.served import Answer, Served
 from tests.integration.seed import Seed
 
 API = "/api/v1"
+THREADS = 8
+"""As many as a process has unless told otherwise."""
 JSON = {"Content-Type": "application/json"}
 
 
@@ -113,6 +116,18 @@ def test_chunks_that_cannot_be_read_are_bad_input(served: Served) -> None:
         answer = connection.makefile("rb").read()
     assert answer.startswith(b"HTTP/1.1 422 "), answer
     assert b'"code":"invalid_input"' in answer
+
+
+@pytest.mark.parametrize(
+    "sent", ["X-Unfinished: ", "Content-Length: 9\r\n\r\n{", "Transfer-Encoding: chunked\r\n\r\n9\r\n{"]
+)
+def test_requests_that_never_go_on_do_not_hold_the_threads(served: Served, sent: str) -> None:
+    request = f"POST {API}/leadership/campaign HTTP/1.1\r\n{sent}".encode()
+    with contextlib.ExitStack() as stack:
+        for _ in range(THREADS):
+            connection = stack.enter_context(socket.create_connection(("127.0.0.1", served.port), timeout=30))
+            connection.sendall(request)
+        assert served.send("GET", "/healthz", {}).status == 200
 
 
 def test_requests_at_once_are_all_answered(served: Served, signer_of: Signers) -> None:
