@@ -118,9 +118,7 @@ def test_chunks_that_cannot_be_read_are_bad_input(served: Served) -> None:
     assert b'"code":"invalid_input"' in answer
 
 
-@pytest.mark.parametrize(
-    "sent", ["X-Unfinished: ", "Content-Length: 9\r\n\r\n{", "Transfer-Encoding: chunked\r\n\r\n9\r\n{"]
-)
+@pytest.mark.parametrize("sent", ["X-Unfinished: ", "Content-Length: 9\r\n\r\n{"])
 def test_requests_that_never_go_on_do_not_hold_the_threads(served: Served, sent: str) -> None:
     request = f"POST {API}/leadership/campaign HTTP/1.1\r\n{sent}".encode()
     with contextlib.ExitStack() as stack:
