@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 import structlog
 
+from shared.problems import BootSuperseded, ServerIdInUse
 from worker.chief import Chief
 from worker.client import Client
 from worker.configuration import Configuration
@@ -77,7 +78,7 @@ class Daemon:
                 return EXIT_DRAINED
         except FatalError as error:
             _log.error("refused", reason=str(error))
-            return EXIT_REFUSED
+            return status_after(error)
         for duty in self._duties:
             duty.start()
         notify(READY="1", STATUS="crawling")
@@ -124,7 +125,7 @@ class Daemon:
         for duty in self._duties:
             if duty.has_died:
                 _log.error("daemon_ends", duty=duty.name, reason=str(duty.failure))
-                return EXIT_REFUSED if isinstance(duty.failure, FatalError) else EXIT_BROKEN
+                return status_after(duty.failure)
         return None
 
     def _show(self) -> None:
@@ -158,3 +159,9 @@ class Daemon:
         if fallen is not None:
             return fallen
         return EXIT_DRAINED if heard and not left else EXIT_BROKEN
+
+
+def status_after(failure: BaseException | None) -> int:
+    """The status to end with: a fresh boot would push out whoever took over, but mends a server that is not known."""
+    is_for_good = failure is not None and isinstance(failure.__cause__, BootSuperseded | ServerIdInUse)
+    return EXIT_REFUSED if is_for_good else EXIT_BROKEN
