@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pymysql
 from rich.console import Console
 
 from deploy.cluster.cluster import Cluster
@@ -35,7 +36,7 @@ def run(options: Options, folder: Path, interruption: Interruption) -> int:
         progress.close()
         progress.remark(f"{interrupted}: ending what was started (once more: at once).")
         return interrupted.exit_status
-    except (ProcessFailed, CrawlFailed, OSError) as error:
+    except (ProcessFailed, CrawlFailed, OSError, pymysql.MySQLError) as error:
         progress.close()
         progress.remark(f"{error}\nAll logs are in {shown(folder / 'logs')}.")
         return 1

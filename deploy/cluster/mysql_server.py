@@ -16,6 +16,7 @@ from deploy.cluster.processes import Child, ProcessFailed, Program, run, start
 
 INITIALISE_SECONDS = 180.0
 START_SECONDS = 120.0
+QUERY_SECONDS = 600
 _FIND_MYSQL = CHECKOUT / "deploy" / "find-mysql"
 _SOCKET = "socket"
 
@@ -73,7 +74,7 @@ class MySQLServer:
 
     def connect(self, database: str = "") -> "pymysql.Connection[DictCursor]":
         """A connection as root, in no transaction. Raises ``pymysql.MySQLError``."""
-        return Connector(self.settings("root", "", database)).connect()
+        return Connector(self.settings("root", "", database)).connect(read_timeout=QUERY_SECONDS)
 
     def settings(self, user: str, password: str, database: str) -> DatabaseSettings:
         """How to reach a database of this server."""

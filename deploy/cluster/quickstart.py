@@ -87,10 +87,27 @@ class Quickstart:
         began = time.monotonic()
         for name in self._names:
             self._cluster.start_server(name, self._keys[name], sandbox.origins)
-        self._await_crawls(Watch(self._cluster.client(OPERATOR, self._keys[OPERATOR])))
+        self.await_crawls(Watch(self._cluster.client(OPERATOR, self._keys[OPERATOR])))
         seconds = time.monotonic() - began
         self._progress.close()
         return seconds
+
+    def await_crawls(self, watch: Watch) -> None:
+        """Wait until every account has been crawled. Raises ``CrawlFailed``."""
+        reached, reached_at = (-1, 0), time.monotonic()
+        while reached[0] < len(self._accounts):
+            self._check()
+            try:
+                snapshot = watch.look()
+            except (CoordinatorUnreachableError, Problem) as error:
+                self._progress.remark(f"the coordinator cannot be asked at the moment: {error}")
+            else:
+                self._progress.show(snapshot)
+                if (now := (snapshot.accounts_crawled, snapshot.records)) != reached:
+                    reached, reached_at = now, time.monotonic()
+            if time.monotonic() - reached_at > STALL_SECONDS:
+                raise CrawlFailed(f"Nothing has advanced for {STALL_SECONDS:g} seconds.")
+            self._pause(LOOK_SECONDS)
 
     def judge(self, sandbox: Sandbox, seconds: float) -> tuple[Report, Comparison]:
         """Compare what is stored with what the marketplaces show, and sum up the run."""
@@ -121,22 +138,6 @@ class Quickstart:
         """Stay until ``pause`` raises, telling what ends meanwhile."""
         while True:
             self._check()
-            self._pause(LOOK_SECONDS)
-
-    def _await_crawls(self, watch: Watch) -> None:
-        reached, reached_at = (-1, -1), time.monotonic()
-        while reached[0] < len(self._accounts):
-            self._check()
-            try:
-                snapshot = watch.look()
-            except (CoordinatorUnreachableError, Problem) as error:
-                self._progress.remark(f"the coordinator cannot be asked at the moment: {error}")
-            else:
-                self._progress.show(snapshot)
-                if (now := (snapshot.accounts_crawled, snapshot.records)) != reached:
-                    reached, reached_at = now, time.monotonic()
-            if time.monotonic() - reached_at > STALL_SECONDS:
-                raise CrawlFailed(f"Nothing has advanced for {STALL_SECONDS:g} seconds.")
             self._pause(LOOK_SECONDS)
 
     def _check(self) -> None:

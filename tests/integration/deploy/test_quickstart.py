@@ -64,12 +64,29 @@ def quickstart(folder: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
             process.terminate()
 
 
+def told_until(process: subprocess.Popen[str], words: str) -> str:
+    """All that it tells up to a line with these words. Fails when it ends before."""
+    assert process.stdout is not None
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if words in line:
+            return "".join(lines)
+    raise AssertionError(f"it ended before it told {words!r}:\n{''.join(lines)}")
+
+
 def until(holds: Callable[[], bool], what: str) -> None:
     """Wait for something that other processes do. Fails after the deadline."""
     ends_at = time.monotonic() + DEADLINE_SECONDS
     while not holds():
         assert time.monotonic() < ends_at, f"not so within {DEADLINE_SECONDS} s: {what}"
         time.sleep(0.05)  # polls: another process gives no sign
+
+
+def noted(folder: Path, name: str) -> list[str]:
+    """Process id and start time of a process, once it is noted."""
+    note = folder / "run" / f"{name}.pid"
+    return note.read_text().split() if note.exists() else []
 
 
 def running_below(folder: Path) -> list[str]:
@@ -88,9 +105,18 @@ def running_below(folder: Path) -> list[str]:
 @pytest.mark.usefixtures("programs")
 def test_everything_is_crawled_and_compared_and_nothing_is_left_running(tmp_path: Path) -> None:
     folder, result = tmp_path / "quickstart", tmp_path / "report.json"
-    with quickstart(folder, "--servers=2", "--scale=0.02", "--seed=3", f"--report={result}") as process:
-        told, _ = process.communicate(timeout=DEADLINE_SECONDS)
-    assert process.returncode == 0, told
+    with quickstart(folder, "--servers=2", "--scale=0.02", "--seed=3", "--keep", f"--report={result}") as process:
+        told = told_until(process, "The cluster stays up until Ctrl-C")
+        status = subprocess.run(
+            ["sh", "-c", f". {folder}/environment && exec {sys.executable} -m coordinator status"],
+            cwd=CHECKOUT,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        process.send_signal(signal.SIGINT)
+        assert process.wait(DEADLINE_SECONDS) == 0
+    assert "39 completed" in status.stdout
     found = json.loads(result.read_text())
     assert found.pop("coordinator_url").startswith("http://127.0.0.1:")
     assert {name: found.pop(name) > 0 for name in ("seconds", "rows_per_second", "peak_worker_rss_mb")} == {
@@ -141,11 +167,11 @@ def test_a_killed_quickstart_leaves_nothing_running(tmp_path: Path) -> None:
 def test_a_part_that_fails_is_told_with_its_last_words(tmp_path: Path) -> None:
     folder = tmp_path / "quickstart"
     with quickstart(folder, "--servers=1", "--accounts=3") as process:
-        until((folder / "run" / "server-1.pid").exists, "a server runs")
-        os.kill(int((folder / "run" / "sandbox.pid").read_text().split()[0]), signal.SIGKILL)
+        until(lambda: len(noted(folder, "mysql")) == 2, "MySQL runs")
+        os.kill(int(noted(folder, "mysql")[0]), signal.SIGKILL)
         told, _ = process.communicate(timeout=DEADLINE_SECONDS)
     assert process.returncode == 1
-    assert f"sandbox was ended by SIGKILL. The last lines of {folder / 'logs' / 'sandbox.log'}:" in told
+    assert f"mysql was ended by SIGKILL. The last lines of {folder / 'logs' / 'mysql.log'}:" in told
     assert running_below(folder) == []
 
 
