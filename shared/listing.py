@@ -103,6 +103,6 @@ def content_hash(listing: Listing) -> bytes:
     for name in ("price", "list_price"):
         value = getattr(listing, name)
         if value is not None:
-            content[name] = f"{value:.{PRICE_DECIMALS}f}"
+            content[name] = f"{value + 0:.{PRICE_DECIMALS}f}"  # adding 0 takes the sign from a zero
     encoded = msgspec.json.encode(content, order="sorted")
     return bytes([RECIPE_VERSION]) + hashlib.sha256(encoded).digest()

@@ -131,6 +131,9 @@ class TestContentHash:
     def test_equal_prices_are_no_change(self, price: str) -> None:
         assert content_hash(decoded(Listing, LISTING, price=price)) == content_hash(decoded(Listing, LISTING))
 
+    def test_a_zero_has_no_sign(self) -> None:
+        assert content_hash(decoded(Listing, LISTING, price="-0")) == content_hash(decoded(Listing, LISTING, price="0"))
+
     def test_the_order_of_attributes_is_no_change(self) -> None:
         turned = dict(reversed(list(LISTING["attributes"].items())))
         assert content_hash(decoded(Listing, LISTING, attributes=turned)) == content_hash(decoded(Listing, LISTING))
