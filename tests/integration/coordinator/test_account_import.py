@@ -244,7 +244,10 @@ class TestRefusals:
         assert "xxx" not in caught.value.detail
 
 
-def test_two_imports_at_once_make_each_account_once(importing: Importing, seed: Seed) -> None:
+@pytest.mark.parametrize("known", [False, True], ids=["all new", "new accounts only"])
+def test_imports_at_once_make_each_account_once(importing: Importing, seed: Seed, known: bool) -> None:
+    if known:
+        importing({**DOCUMENT, "partners": [{"code": "acme", "name": "Acme Ltd"}, {"code": "globex"}], "accounts": []})
     answers = together(*[lambda: importing(DOCUMENT)] * 4)
     assert all(isinstance(answer, Imported) for answer in answers), answers
     assert seed.count("accounts") == 2
