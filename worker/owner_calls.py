@@ -64,8 +64,7 @@ class OwnerCalls:
 
     def complete(self, processed_count: int, enumeration: Enumeration) -> None:
         """The crawl has ended and all of it is durable."""
-        self._say(
-            "POST",
+        self._end(
             "complete",
             {
                 **self._fenced,
@@ -78,8 +77,7 @@ class OwnerCalls:
     def fail(self, failure: CrawlFailedError) -> None:
         """The crawl cannot go on here."""
         error = {"code": failure.code, "message": str(failure)[:MAX_MESSAGE_CHARACTERS]}
-        self._say(
-            "POST",
+        self._end(
             "fail",
             {
                 **self._fenced,
@@ -91,7 +89,11 @@ class OwnerCalls:
 
     def release(self, reason: str) -> None:
         """Let go in good order; a task that is to be cancelled is cancelled by it."""
-        self._say("POST", "release", {**self._fenced, "reason": reason})
+        self._end("release", {**self._fenced, "reason": reason})
+
+    def _end(self, verb: str, body: dict[str, Any]) -> None:
+        with self._task.speaking:
+            self._say("POST", verb, body)
 
     def _say(self, method: str, verb: str, body: dict[str, Any] | bytes) -> Answer:
         lease = self._task.lease

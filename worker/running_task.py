@@ -68,6 +68,8 @@ class RunningTask:
         self.lease = Lease(monotonic)
         self.stop = threading.Event()
         self.dropped = threading.Event()
+        self.speaking = threading.Lock()
+        """Held by whoever tells the task's end, or sends a heartbeat: one that came after the end would look stale."""
         self.cancelled = False
         self.let_go: str | None = None
         self.credentials_version = grant.credentials_version

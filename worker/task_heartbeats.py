@@ -53,7 +53,15 @@ class TaskHeartbeats(Duty):
         return _LOOK_SECONDS
 
     def _beat(self, task: RunningTask) -> bool:
-        """Send one heartbeat; whether it was answered."""
+        """Send one heartbeat, unless the task's end is being told; whether nothing is left to be sent again."""
+        if not task.speaking.acquire(blocking=False):
+            return True
+        try:
+            return self._send(task)
+        finally:
+            task.speaking.release()
+
+    def _send(self, task: RunningTask) -> bool:
         body = {
             "server_id": self._identity.server_id,
             "boot_id": self._identity.boot_id,

@@ -130,3 +130,10 @@ def test_orders_are_obeyed() -> None:
     beating = Beating(orders(drain=True))
     beating.after(20)
     assert beating.tasks[0].let_go == "drain"
+
+
+def test_no_heartbeat_comes_after_the_end_that_is_being_told() -> None:
+    beating = Beating()
+    with beating.tasks[0].speaking:
+        assert beating.after(20) == 0
+    assert beating.after(20) == 1
