@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -62,12 +63,12 @@ def nonces(seed: Seed) -> None:
 
 
 @pytest.fixture
-def statement_count(connect: Connect) -> Iterator[Callable[[], int]]:
-    """How many INSERT statements the server has executed since the fixture was made."""
+def statement_count(database: Database) -> Callable[[], int]:
+    """How many INSERT statements the pool's connection, one while nothing overlaps, has executed since now."""
 
     def count() -> int:
-        with connect(autocommit=True).cursor() as cursor:
-            cursor.execute("SHOW GLOBAL STATUS LIKE 'Com_insert'")
+        with closing(database.engine.raw_connection()) as connection, closing(connection.cursor(DictCursor)) as cursor:
+            cursor.execute("SHOW SESSION STATUS LIKE 'Com_insert'")
             row: dict[str, Any] = cursor.fetchone() or {}
             return int(row["Value"])
 
