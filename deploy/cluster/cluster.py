@@ -133,8 +133,10 @@ class Cluster:
     def stop(self) -> None:
         """End what runs, in order: servers drain while the coordinator still answers."""
         processes.stop(list(self.servers.values()), worker_process.DRAIN_SECONDS + 5, self._hurry)
-        for child in reversed(self.core):
-            child.stop(hurry=self._hurry)
+        self.servers.clear()
+        while self.core:
+            self.core[-1].stop(hurry=self._hurry)
+            self.core.pop()
 
     def clear(self) -> None:
         """Remove an earlier cluster's files from the folder; nothing of it may run any more."""

@@ -41,7 +41,7 @@ def run(options: Options, folder: Path, interruption: Interruption) -> int:
         progress.remark(f"{error}\nAll logs are in {shown(folder / 'logs')}.")
         return 1
     finally:
-        _end(cluster, progress)
+        end(cluster, progress)
 
 
 def _perform(quickstart: Quickstart, cluster: Cluster, options: Options, console: Console) -> int:
@@ -77,8 +77,12 @@ def _sum_up(console: Console, result: Report, found: Comparison) -> None:
         console.print("[bold red]MySQL does not hold what the marketplaces show.[/]\n")
 
 
-def _end(cluster: Cluster, progress: Progress) -> None:
-    with progress.step("everything ended that was started"):
+def end(cluster: Cluster, progress: Progress) -> None:
+    """End what runs and say so; what cannot be said, since the terminal is gone, is ended all the same."""
+    try:
+        with progress.step("everything ended that was started"):
+            cluster.stop()
+    finally:
         cluster.stop()
     logs = shown(cluster.logs)
     progress.remark(f"Logs are in {logs}. deploy/quickstart down removes what the quickstart made.")

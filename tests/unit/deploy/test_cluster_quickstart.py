@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from deploy.cluster import quickstart
+from deploy.cluster.command import end
 from deploy.cluster.options import parse
 from deploy.cluster.processes import Child, ProcessFailed, Program
 from deploy.cluster.quickstart import Quickstart
@@ -132,3 +133,29 @@ def test_a_crawl_that_stands_still_is_given_up(bench: Bench, monkeypatch: pytest
     with pytest.raises(CrawlFailed, match="Nothing has advanced"):
         bench.quickstart().await_crawls(Unreachable())  # type: ignore[arg-type]  # it has the one method that is used
     assert bench.progress.remarks == ["the coordinator cannot be asked at the moment: no answer"]
+
+
+class Deaf(Remarks):
+    """A terminal that has been closed."""
+
+    def step(self, doing: str) -> AbstractContextManager[None]:
+        """Fail as a write to it does."""
+        raise OSError(5, "Input/output error")
+
+
+@dataclass
+class Stoppable:
+    """A cluster that can be stopped."""
+
+    stopped: bool = False
+
+    def stop(self) -> None:
+        """Note it."""
+        self.stopped = True
+
+
+def test_a_closed_terminal_keeps_nothing_alive() -> None:
+    cluster = Stoppable()
+    with pytest.raises(OSError, match="Input/output"):
+        end(cluster, Deaf())  # type: ignore[arg-type]  # it has the one method that is used
+    assert cluster.stopped

@@ -111,6 +111,16 @@ def test_a_signal_while_preparing_ends_all_that_was_started(
     until(lambda: started_at(busy) is None)
 
 
+def test_a_closed_terminal_keeps_nothing_alive(checkout: Path) -> None:
+    with begin(checkout) as process:
+        busy = int((checkout / ".local" / "busy").read_text())
+        assert process.stderr is not None
+        process.stderr.close()
+        process.send_signal(signal.SIGHUP)
+        assert process.wait(DEADLINE_SECONDS) == 129
+    until(lambda: started_at(busy) is None)
+
+
 def test_it_runs_once_in_a_checkout(checkout: Path) -> None:
     with begin(checkout) as process:
         second = quickstart(checkout)
