@@ -43,7 +43,10 @@ def problems(connector: Connector, *, production: bool) -> list[str]:
         with connector.connect(database="") as connection, connection.cursor() as cursor:
             return [*_settings(cursor), *(_grants(cursor) if production else [])]
     except pymysql.MySQLError as error:
-        return [f"the database cannot be reached or refuses us: {error.args[-1]}"]
+        return [
+            f"the database cannot be reached or refuses us: {error.args[-1]}: start it, and name it by database_host"
+            " and database_port or by database_socket, with database_user, database_password and database_name"
+        ]
 
 
 def _refused(connector: Connector) -> str | None:
