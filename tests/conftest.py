@@ -7,6 +7,10 @@ from collections.abc import Generator
 
 import pytest
 
+from tests.evidence import evidence, pytest_addoption, pytest_configure, pytest_runtest_setup
+
+__all__ = ["evidence", "pytest_addoption", "pytest_configure", "pytest_runtest_setup"]
+
 _CONTINUOUS_INTEGRATION = os.environ.get("CI") == "true"
 
 

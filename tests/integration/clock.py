@@ -43,8 +43,8 @@ class Clock:
     def advance(self, *, seconds: float | Decimal | str = 0, microseconds: int = 0) -> datetime.datetime:
         """Move on by so much (back, if negative), without binary rounding; returns the new instant."""
         step = int(Decimal(str(seconds)) * 1_000_000) + microseconds
-        self._instant = self.now + step * _MICROSECOND
-        return self._instant
+        self.set(self.now + step * _MICROSECOND)
+        return self.now
 
     def release(self) -> None:
         """Let the real time through again."""

@@ -18,6 +18,10 @@ from tests.integration import mysql
 from tests.integration.clock import Clock
 from tests.integration.mysql import Schema, Server, shared_by_run
 from tests.integration.seed import Seed
+from tests.integration.served.fixtures import key_file, served_client_of, served_coordinators, signer_of, vault
+from tests.integration.served.shared_clock import SharedClock
+
+__all__ = ["key_file", "served_client_of", "served_coordinators", "signer_of", "vault"]
 
 _programs = mysql.programs()
 _folder = _programs or Path("/nonexistent")
@@ -64,12 +68,21 @@ def empty_schema(schema: Schema) -> Iterator[Schema]:
     schema.empty()
 
 
+@pytest.fixture(scope="session")
+def clock_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where served coordinators look for the time."""
+    file = tmp_path_factory.mktemp("clock") / "instant"
+    file.touch()
+    return file
+
+
 @pytest.fixture
-def session_clock() -> Iterator[Clock]:
-    """What the connections of this process's pools see as the time: the real one, until the test asks for `clock`."""
-    clock = Clock()
+def session_clock(clock_file: Path) -> Iterator[Clock]:
+    """What pools see as the time, here and in served coordinators: the real one, until a test asks for `clock`."""
+    clock = SharedClock(clock_file)
     clock.install()
     yield clock
+    clock.release()
     clock.remove()
 
 

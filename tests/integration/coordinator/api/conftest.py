@@ -8,35 +8,16 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from coordinator import keys
 from coordinator.api.application import create_app
 from coordinator.api.services import Services
-from coordinator.audit import Actor
 from coordinator.configuration import Configuration
 from coordinator.connections import DatabaseSettings
-from coordinator.database import Database
-from coordinator.vault import Vault, new_key_line, read_key_file
-from shared.signing import Signer
 from shared.states import Role
-from tests.integration.clock import Clock
-from tests.integration.coordinator.api.client import SignedClient, seconds_of
+from tests.integration.coordinator.api.client import SignedClient
+from tests.integration.served.client import Signers
 
 AUTHORITY = "coordinator.test"
-Signers = Callable[..., Signer]
 Clients = Callable[..., SignedClient]
-
-
-@pytest.fixture(scope="session")
-def key_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("keys") / "key-encryption-key"
-    path.write_text(new_key_line())
-    path.chmod(0o400)
-    return path
-
-
-@pytest.fixture
-def vault(key_file: Path) -> Vault:
-    return Vault(read_key_file(key_file, private=True))
 
 
 @pytest.fixture
@@ -53,22 +34,6 @@ def app(configuration: Configuration) -> Iterator[Flask]:
     yield made
     services: Services = made.extensions["coordinator"]
     services.database.dispose()
-
-
-@pytest.fixture
-def signer_of(database: Database, vault: Vault, session_clock: Clock) -> Signers:
-    """Issues a key and returns its signer, whose clock is the test's."""
-
-    def issue(owner: str, role: Role = Role.SERVER, key_id: str | None = None) -> Signer:
-        chosen = key_id or owner
-        secret = database.transaction(
-            lambda tx: keys.issue(
-                tx, vault, key_id=chosen, role=role, owner=owner, expires_at=None, actor=Actor("test")
-            )
-        )
-        return Signer(chosen, secret, now=lambda: seconds_of(session_clock))
-
-    return issue
 
 
 @pytest.fixture

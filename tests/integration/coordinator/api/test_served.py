@@ -21,10 +21,11 @@ from coordinator.database import Database
 from shared.listing import MAX_BODY_BYTES
 from shared.signing import Signer
 from shared.states import Role
-from tests.integration.coordinator.api import served as processes
-from tests.integration.coordinator.api.conftest import AUTHORITY, Signers
-from tests.integration.coordinator.api.served import Answer, Served
+from tests.integration.coordinator.api.conftest import AUTHORITY
 from tests.integration.seed import Seed
+from tests.integration.served import server as processes
+from tests.integration.served.client import Signers
+from tests.integration.served.server import Answer, Served
 
 API = "/api/v1"
 THREADS = 8

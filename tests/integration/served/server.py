@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+CHECKOUT = Path(__file__).resolve().parents[3]
+
 
 def free_port() -> int:
     """A port of the loopback interface that nobody listens on just now."""
@@ -86,13 +88,18 @@ class Served:
         with self.process.stderr as log:
             for text in log:
                 with self._grown:
-                    self.lines.append(json.loads(text))
+                    self.lines.append(json.loads(text) if text.startswith("{") else {"event": text})
                     self._grown.notify_all()
 
 
-def command(port: int) -> list[str]:
+PLAIN = "coordinator"
+INSTRUMENTED = "tests.integration.served.coordinator"
+
+
+def command(port: int, program: str = PLAIN, workers: int = 1, threads: int = 8) -> list[str]:
     """How the process is started."""
-    return [sys.executable, "-P", "-m", "coordinator", "serve", "--bind", f"127.0.0.1:{port}", "--workers", "1"]
+    words = ["serve", "--bind", f"127.0.0.1:{port}", "--workers", str(workers), "--threads", str(threads)]
+    return [sys.executable, *(["-P"] if program == PLAIN else []), "-m", program, *words]
 
 
 def environment(settings: Mapping[str, str], home: Path) -> dict[str, str]:
@@ -100,10 +107,11 @@ def environment(settings: Mapping[str, str], home: Path) -> dict[str, str]:
     return {"PATH": os.environ["PATH"], "HOME": str(home), **settings}
 
 
-def start(settings: Mapping[str, str], home: Path) -> Served:
+def start(settings: Mapping[str, str], home: Path, program: str = PLAIN, workers: int = 1, threads: int = 8) -> Served:
     """Start ``coordinator serve`` and wait until it listens."""
     port = free_port()
-    process = subprocess.Popen(command(port), env=environment(settings, home), stderr=subprocess.PIPE, text=True)
+    words = command(port, program, workers, threads)
+    process = subprocess.Popen(words, cwd=CHECKOUT, env=environment(settings, home), stderr=subprocess.PIPE, text=True)
     served = Served(process, port)
     try:
         served.wait_for("Listening at")
