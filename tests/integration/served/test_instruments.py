@@ -9,13 +9,17 @@ from tests.integration.clock import START, Clock
 from tests.integration.seed import Seed
 from tests.integration.served.fixtures import COORDINATORS, Clients
 
+TELEMETRY = {"cpu_percent": 1.5, "rss_bytes": 5, "running_tasks": 0}
+
 
 def test_all_coordinators_follow_the_moved_clock(served_client_of: Clients, clock: Clock, seed: Seed) -> None:
     boot_id = str(seed.server("server-1"))
     server = served_client_of("server-1")
     for coordinator in range(COORDINATORS):
         clock.set(START + timedelta(hours=coordinator))
-        answer = server.post("/servers/server-1/heartbeat", {"boot_id": boot_id}, coordinator=coordinator)
+        answer = server.post(
+            "/servers/server-1/heartbeat", {"boot_id": boot_id, "telemetry": TELEMETRY}, coordinator=coordinator
+        )
         assert answer.document["now"].startswith(clock.now.isoformat()), answer.document
 
 
