@@ -92,6 +92,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Make the marks known; collect where a file is asked for."""
     config.addinivalue_line("markers", "scenario(name, invariant): the test speaks for that row of the readiness gate")
+    config.addinivalue_line("markers", "contract(section, sentence): what the specification says, and the test proves")
     config.addinivalue_line("markers", "race: many threads or processes at once; green ten times in a row")
     file = config.getoption("--evidence")
     if file is not None and not hasattr(config, "workerinput"):
