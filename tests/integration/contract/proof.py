@@ -7,16 +7,18 @@ from typing import TypeVar
 
 import pytest
 
+from tests.integration.contract.sentences import Sentence
+
 T = TypeVar("T", bound=Callable[..., object])
 
 SCENARIO = ("contract", "I1–I10")
 
 
-def proves(section: int, sentence: str) -> Callable[[T], T]:
-    """Mark a test with the sentence of the specification's numbered section that it proves."""
+def proves(sentence: Sentence) -> Callable[[T], T]:
+    """Mark a test with what it proves."""
 
     def mark(test: T) -> T:
-        marked: T = pytest.mark.scenario(*SCENARIO)(pytest.mark.contract(section, sentence)(test))
+        marked: T = pytest.mark.scenario(*SCENARIO)(pytest.mark.contract(*sentence)(test))
         return marked
 
     return mark

@@ -9,13 +9,14 @@ import pytest
 from tests.integration.clock import Clock
 from tests.integration.contract.conftest import Daemons
 from tests.integration.contract.proof import proves, refusal
+from tests.integration.contract.sentences import CAPACITY, NINE_TO_TWELVE, P1, QUOTA, SLOTS
 from tests.integration.seed import Seed
 from tests.integration.waits import together
 
 CODES = ("bazaar", "harbour", "meridian", "quayside", "agora")
 
 
-@proves(3, "Each server is designed for a maximum of 3 active tasks.")
+@proves(SLOTS)
 def test_a_fourth_task_is_not_given(daemon_of: Daemons, waiting: Callable[..., int], clock: Clock) -> None:
     for code in CODES:
         waiting(code)
@@ -26,7 +27,7 @@ def test_a_fourth_task_is_not_given(daemon_of: Daemons, waiting: Callable[..., i
     assert (answer.status, answer.headers.get("Retry-After")) == (204, "1")
 
 
-@proves(3, "Each server is designed for a maximum of 3 active tasks, while preventing multiple simultaneous jobs.")
+@proves(SLOTS)
 def test_many_requests_at_once_get_no_more(daemon_of: Daemons, waiting: Callable[..., int], clock: Clock) -> None:
     for code in CODES:
         waiting(code)
@@ -37,7 +38,7 @@ def test_many_requests_at_once_get_no_more(daemon_of: Daemons, waiting: Callable
     assert {answer.status for answer in answers} <= {200, 204, 409}
 
 
-@proves(3, "Preventing multiple simultaneous jobs for the same marketplace on one server.")
+@proves(SLOTS)
 def test_one_marketplace_runs_once_on_a_server(daemon_of: Daemons, waiting: Callable[..., int], clock: Clock) -> None:
     for _ in range(3):
         waiting("bazaar")
@@ -48,10 +49,7 @@ def test_one_marketplace_runs_once_on_a_server(daemon_of: Daemons, waiting: Call
 
 
 @pytest.mark.parametrize("servers", [3, 4])
-@proves(
-    3,
-    "Three servers yield a theoretical ceiling of 9 concurrent tasks; adding a fourth server expands capacity to 12.",
-)
+@proves(NINE_TO_TWELVE)
 def test_capacity_is_three_times_the_servers(
     daemon_of: Daemons, waiting: Callable[..., int], clock: Clock, seed: Seed, servers: int
 ) -> None:
@@ -63,7 +61,7 @@ def test_capacity_is_three_times_the_servers(
     assert seed.count("crawl_tasks", state="running") == 3 * servers
 
 
-@proves(3, "Marketplace-level cluster quotas are tied to the active server count.")
+@proves(QUOTA)
 def test_a_quota_follows_the_servers(daemon_of: Daemons, waiting: Callable[..., int], clock: Clock, seed: Seed) -> None:
     seed.marketplace("bazaar", quota_per_server=0.5)
     for _ in range(6):
@@ -75,7 +73,7 @@ def test_a_quota_follows_the_servers(daemon_of: Daemons, waiting: Callable[..., 
     assert [daemons[4].acquire().status, daemons[5].acquire().status] == [200, 204]
 
 
-@proves(3, "A single channel cannot consume all available cluster capacity.")
+@proves(QUOTA)
 def test_a_full_marketplace_leaves_the_slots_to_others(
     daemon_of: Daemons, waiting: Callable[..., int], clock: Clock, seed: Seed
 ) -> None:
@@ -89,7 +87,7 @@ def test_a_full_marketplace_leaves_the_slots_to_others(
     assert second.acquire().status == 204
 
 
-@proves(3, "N is the number of active servers.")
+@proves(CAPACITY)
 def test_a_silent_server_does_not_count(
     daemon_of: Daemons, waiting: Callable[..., int], clock: Clock, seed: Seed
 ) -> None:
@@ -105,7 +103,7 @@ def test_a_silent_server_does_not_count(
     assert [daemon.acquire().status for daemon in alive] == [200, 204]
 
 
-@proves(10, "Stronger composite identity/marketplace capability contracts where required.")
+@proves(P1)
 def test_a_server_gets_only_what_it_can_crawl(
     daemon_of: Daemons, waiting: Callable[..., int], clock: Clock, seed: Seed
 ) -> None:

@@ -10,17 +10,14 @@ import pytest
 from tests.integration.clock import Clock
 from tests.integration.contract.conftest import Daemons
 from tests.integration.contract.proof import proves, refusal
+from tests.integration.contract.sentences import HEARTBEAT, MONOTONIC, P0, RESUME, STALE_HEARTBEAT
 from tests.integration.seed import Seed
 
 COUNTERS = ("current_page", "last_cursor_token", "processed_count", "total_discovered_count")
 BEHIND: list[dict[str, Any]] = [{"page": 1}, {"processed": 5}, {"page": 1, "processed": 5}]
 
 
-@proves(
-    5,
-    "Workers are expected to send task heartbeat updates every 20 seconds carrying fields such as server_id,"
-    " fencing_token, current_page, last_cursor_token and processed_count.",
-)
+@proves(HEARTBEAT)
 def test_a_heartbeat_carries_progress_and_keeps_the_lease(
     daemon_of: Daemons, waiting: Callable[..., int], clock: Clock
 ) -> None:
@@ -38,7 +35,7 @@ def test_a_heartbeat_carries_progress_and_keeps_the_lease(
 
 
 @pytest.mark.parametrize("missing", ["server_id", "boot_id", "fencing_token", *COUNTERS])
-@proves(5, "Carrying fields such as server_id, fencing_token, current_page, last_cursor_token and processed_count.")
+@proves(HEARTBEAT)
 def test_a_heartbeat_without_a_field_is_refused_by_name(
     daemon_of: Daemons, waiting: Callable[..., int], clock: Clock, missing: str
 ) -> None:
@@ -54,11 +51,7 @@ def test_a_heartbeat_without_a_field_is_refused_by_name(
 
 
 @pytest.mark.parametrize("behind", BEHIND)
-@proves(
-    5,
-    "The checkpoint model is monotonic: processed_count, current_page and total_discovered_count must not move"
-    " backwards.",
-)
+@proves(MONOTONIC)
 def test_a_batch_behind_the_checkpoint_is_refused(
     daemon_of: Daemons, waiting: Callable[..., int], clock: Clock, seed: Seed, behind: dict[str, int]
 ) -> None:
@@ -73,7 +66,7 @@ def test_a_batch_behind_the_checkpoint_is_refused(
     assert seed.count("listings") == 1
 
 
-@proves(5, "total_discovered_count must not move backwards.")
+@proves(MONOTONIC)
 def test_a_shrinking_total_keeps_the_largest(
     daemon_of: Daemons, waiting: Callable[..., int], clock: Clock, seed: Seed
 ) -> None:
@@ -86,7 +79,7 @@ def test_a_shrinking_total_keeps_the_largest(
 
 
 @pytest.mark.parametrize("behind", BEHIND)
-@proves(5, "A stale heartbeat may still indicate liveness, but it must not overwrite newer progress.")
+@proves(STALE_HEARTBEAT)
 def test_a_stale_heartbeat_counts_as_life_only(
     daemon_of: Daemons, waiting: Callable[..., int], clock: Clock, behind: dict[str, int]
 ) -> None:
@@ -101,7 +94,7 @@ def test_a_stale_heartbeat_counts_as_life_only(
     assert answer["lease_remaining_seconds"] == 60
 
 
-@proves(5, "After retry or reassignment, the task should resume from the latest valid checkpoint.")
+@proves(RESUME)
 def test_another_server_resumes_where_batches_were_durable(
     daemon_of: Daemons, waiting: Callable[..., int], clock: Clock
 ) -> None:
@@ -122,7 +115,7 @@ def test_another_server_resumes_where_batches_were_durable(
     }
 
 
-@proves(5, "After retry or reassignment, the task should resume from the latest valid checkpoint.")
+@proves(RESUME)
 def test_a_retry_resumes_after_its_backoff(
     daemon_of: Daemons, waiting: Callable[..., int], clock: Clock, seed: Seed
 ) -> None:
@@ -139,10 +132,7 @@ def test_a_retry_resumes_after_its_backoff(
     assert daemon.flush(again, 2, ["b"]).status == 201
 
 
-@proves(
-    10,
-    "Monotonic checkpoint update in the PHP heartbeat endpoint (P0).",
-)
+@proves(P0)
 def test_heartbeats_never_move_the_resume_checkpoint(
     daemon_of: Daemons, waiting: Callable[..., int], clock: Clock, seed: Seed
 ) -> None:

@@ -11,6 +11,7 @@ from tests.integration.clock import Clock
 from tests.integration.contract.conftest import Daemons
 from tests.integration.contract.daemon import Held
 from tests.integration.contract.proof import proves, refusal
+from tests.integration.contract.sentences import ATOMIC, HEARTBEAT, MANDATORY, OWNERSHIP
 from tests.integration.seed import Seed
 from tests.integration.waits import together
 
@@ -18,7 +19,7 @@ STATES = "SELECT state, fencing_token, last_batch_no, processed_count, attempts 
 
 
 @pytest.mark.parametrize("batch_no", [2, 3, 1000])
-@proves(4, "Atomic and idempotent progressive flush.")
+@proves(ATOMIC)
 def test_a_gap_in_numbering_is_refused_and_says_what_is_expected(
     daemon_of: Daemons, waiting: Callable[..., int], clock: Clock, seed: Seed, batch_no: int
 ) -> None:
@@ -31,7 +32,7 @@ def test_a_gap_in_numbering_is_refused_and_says_what_is_expected(
     assert seed.count("listings") == 0
 
 
-@proves(4, "Atomic and idempotent progressive flush.")
+@proves(ATOMIC)
 def test_other_content_under_a_used_number_is_refused(
     daemon_of: Daemons, waiting: Callable[..., int], clock: Clock, seed: Seed
 ) -> None:
@@ -44,7 +45,7 @@ def test_other_content_under_a_used_number_is_refused(
 
 
 @pytest.mark.parametrize("said", [{"last_batch": 2}, {"processed": 5}, {"last_batch": 0, "processed": 0}])
-@proves(9, "Idempotent completion.")
+@proves(MANDATORY)
 def test_a_completion_with_batches_missing_is_refused(
     daemon_of: Daemons, waiting: Callable[..., int], clock: Clock, seed: Seed, said: dict[str, int]
 ) -> None:
@@ -58,7 +59,7 @@ def test_a_completion_with_batches_missing_is_refused(
 
 
 @pytest.mark.parametrize("verb", ["beat", "flush", "complete", "fail", "release"])
-@proves(8, "Task ownership and fencing checks.")
+@proves(OWNERSHIP)
 def test_another_servers_task_is_out_of_reach(
     daemon_of: Daemons, waiting: Callable[..., int], clock: Clock, seed: Seed, verb: str
 ) -> None:
@@ -75,7 +76,7 @@ def test_another_servers_task_is_out_of_reach(
 
 
 @pytest.mark.parametrize("token", [0, 2, 2**63 - 1])
-@proves(8, "Fencing checks.")
+@proves(OWNERSHIP)
 def test_a_token_that_was_never_given_is_refused(
     daemon_of: Daemons, waiting: Callable[..., int], clock: Clock, token: int
 ) -> None:
@@ -87,7 +88,7 @@ def test_a_token_that_was_never_given_is_refused(
     assert refusal(daemon.keep_house(token))[0] in (409, 422)
 
 
-@proves(5, "Fields such as server_id, fencing_token.")
+@proves(HEARTBEAT)
 def test_a_boot_that_never_registered_gets_nothing(
     daemon_of: Daemons, waiting: Callable[..., int], clock: Clock, seed: Seed
 ) -> None:
@@ -100,7 +101,7 @@ def test_a_boot_that_never_registered_gets_nothing(
     assert seed.count("crawl_tasks", state="running") == 0
 
 
-@proves(9, "Reassignment.")
+@proves(MANDATORY)
 def test_a_boot_that_comes_back_takes_its_turn_and_not_its_tasks(
     daemon_of: Daemons, waiting: Callable[..., int], clock: Clock, seed: Seed
 ) -> None:
@@ -115,7 +116,7 @@ def test_a_boot_that_comes_back_takes_its_turn_and_not_its_tasks(
     assert seed.row("crawl_tasks", task_id=held.task_id)["boot_id"].hex() == latter.boot_id.replace("-", "")
 
 
-@proves(9, "Concurrent plan/acquire.")
+@proves(MANDATORY)
 def test_old_and_repeated_numbers_of_acquire_take_no_second_task(
     daemon_of: Daemons, waiting: Callable[..., int], clock: Clock, seed: Seed
 ) -> None:
@@ -130,7 +131,7 @@ def test_old_and_repeated_numbers_of_acquire_take_no_second_task(
     assert seed.count("crawl_tasks", state="running") == 1
 
 
-@proves(9, "Reassignment.")
+@proves(MANDATORY)
 def test_who_crawls_on_after_a_cancellation_writes_nothing(
     daemon_of: Daemons, waiting: Callable[..., int], clock: Clock, seed: Seed
 ) -> None:
@@ -145,7 +146,7 @@ def test_who_crawls_on_after_a_cancellation_writes_nothing(
     assert seed.count("listings") == 0
 
 
-@proves(9, "Retries.")
+@proves(MANDATORY)
 def test_failures_without_progress_are_not_repeated_for_ever(
     daemon_of: Daemons, waiting: Callable[..., int], clock: Clock, seed: Seed
 ) -> None:

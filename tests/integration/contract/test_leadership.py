@@ -5,11 +5,20 @@ from __future__ import annotations
 from tests.integration.clock import Clock
 from tests.integration.contract.conftest import Daemons
 from tests.integration.contract.proof import proves, refusal
+from tests.integration.contract.sentences import (
+    FAILOVER,
+    FENCED,
+    HYBRID,
+    LEASE_SECONDS,
+    LEASED,
+    NO_SPLIT_BRAIN,
+    ONE_LEADER,
+)
 from tests.integration.seed import Seed
 from tests.integration.waits import together
 
 
-@proves(2, "The cluster is designed to have at most one active leader at any time.")
+@proves(ONE_LEADER)
 def test_of_many_that_campaign_at_once_one_is_elected(daemon_of: Daemons, clock: Clock, seed: Seed) -> None:
     daemons = [daemon_of(f"server-{number}") for number in range(8)]
     answers = together(*(daemon.campaign for daemon in daemons))
@@ -18,7 +27,7 @@ def test_of_many_that_campaign_at_once_one_is_elected(daemon_of: Daemons, clock:
     assert seed.count("leadership_terms") == 1
 
 
-@proves(2, "Servers are hybrid-capable and may act as either Worker or Chief.")
+@proves(HYBRID)
 def test_the_server_that_leads_also_crawls(daemon_of: Daemons, clock: Clock, seed: Seed) -> None:
     account_id = seed.account("bazaar", size=100)
     daemon = daemon_of("server-1", "bazaar")
@@ -37,7 +46,7 @@ def test_the_server_that_leads_also_crawls(daemon_of: Daemons, clock: Clock, see
     assert daemon.renew(token).status == 200
 
 
-@proves(2, "Leadership is lease-based rather than permanent.")
+@proves(LEASED)
 def test_a_lease_that_was_not_renewed_is_over(daemon_of: Daemons, clock: Clock) -> None:
     daemon = daemon_of("server-1")
     token = daemon.lead()
@@ -48,7 +57,7 @@ def test_a_lease_that_was_not_renewed_is_over(daemon_of: Daemons, clock: Clock) 
     assert refusal(daemon.renew(token)) == (409, "lease_expired")
 
 
-@proves(2, "The specification defines a 15-second lease and a 5-second leader heartbeat.")
+@proves(LEASE_SECONDS)
 def test_the_lease_is_15_seconds_and_heartbeats_of_5_keep_it(daemon_of: Daemons, clock: Clock) -> None:
     daemon = daemon_of("server-1")
     answer = daemon.campaign()
@@ -60,7 +69,7 @@ def test_the_lease_is_15_seconds_and_heartbeats_of_5_keep_it(daemon_of: Daemons,
         assert daemon.renew(answer.document["fencing_token"]).document["lease_remaining_seconds"] == 15
 
 
-@proves(2, "Each new leader election increments a monotonic fencing token.")
+@proves(FENCED)
 def test_every_election_adds_one(daemon_of: Daemons, clock: Clock, seed: Seed) -> None:
     daemons = [daemon_of("server-1"), daemon_of("server-2")]
     tokens = []
@@ -72,7 +81,7 @@ def test_every_election_adds_one(daemon_of: Daemons, clock: Clock, seed: Seed) -
     assert [row["fencing_token"] for row in seed.rows("SELECT * FROM leadership_terms ORDER BY elected_at")] == tokens
 
 
-@proves(2, "The specification defines a 15-second lease and a 5-second leader heartbeat.")
+@proves(LEASE_SECONDS)
 def test_renewing_is_no_election(daemon_of: Daemons, clock: Clock) -> None:
     daemon = daemon_of("server-1")
     token = daemon.lead()
@@ -81,7 +90,7 @@ def test_renewing_is_no_election(daemon_of: Daemons, clock: Clock) -> None:
     assert (again["elected"], again["fencing_token"], again["lease_remaining_seconds"]) == (True, token, 15)
 
 
-@proves(2, "Planning or write requests carrying an old token are designed to be rejected with HTTP 409.")
+@proves(FENCED)
 def test_every_call_of_a_former_leader_is_refused(daemon_of: Daemons, clock: Clock, seed: Seed) -> None:
     account_id = seed.account("bazaar", size=100)
     former, leader = daemon_of("server-1", "bazaar"), daemon_of("server-2", "bazaar")
@@ -101,7 +110,7 @@ def test_every_call_of_a_former_leader_is_refused(daemon_of: Daemons, clock: Clo
     assert seed.count("crawl_tasks") == seed.count("plans") == 0
 
 
-@proves(2, "The failover threshold is defined as 120 seconds.")
+@proves(FAILOVER)
 def test_another_server_leads_after_120_seconds_and_not_before(daemon_of: Daemons, clock: Clock) -> None:
     former, other = daemon_of("server-1"), daemon_of("server-2")
     token = former.lead()
@@ -115,7 +124,7 @@ def test_another_server_leads_after_120_seconds_and_not_before(daemon_of: Daemon
     assert other.campaign().document["fencing_token"] == token + 1
 
 
-@proves(2, "This limits the risk of a previously stalled leader resuming writes and creating split-brain behavior.")
+@proves(NO_SPLIT_BRAIN)
 def test_a_leader_that_wakes_writes_nothing(daemon_of: Daemons, clock: Clock, seed: Seed) -> None:
     stalled, other = daemon_of("server-1"), daemon_of("server-2")
     token = stalled.lead()
@@ -127,7 +136,7 @@ def test_a_leader_that_wakes_writes_nothing(daemon_of: Daemons, clock: Clock, se
     assert seed.row("leadership", leadership_id=1)["leader_server_id"] == "server-2"
 
 
-@proves(2, "The failover threshold is defined as 120 seconds.")
+@proves(FAILOVER)
 def test_a_leader_that_resigns_is_followed_at_once(daemon_of: Daemons, clock: Clock) -> None:
     former, other = daemon_of("server-1"), daemon_of("server-2")
     former.resign(former.lead())

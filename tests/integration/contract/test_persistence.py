@@ -7,11 +7,12 @@ from collections.abc import Callable
 from tests.integration.clock import Clock
 from tests.integration.contract.conftest import Daemons
 from tests.integration.contract.proof import proves, refusal
+from tests.integration.contract.sentences import ATOMIC, FLUSH_SIZE, PERIODIC, STREAM
 from tests.integration.seed import Seed
 from tests.integration.waits import together
 
 
-@proves(4, "The task can run for hours and proceed as a stream across pages.")
+@proves(STREAM)
 def test_a_task_runs_for_hours(daemon_of: Daemons, waiting: Callable[..., int], clock: Clock, seed: Seed) -> None:
     waiting()
     daemon = daemon_of("server-1", "bazaar")
@@ -26,7 +27,7 @@ def test_a_task_runs_for_hours(daemon_of: Daemons, waiting: Callable[..., int], 
     assert (task["fencing_token"], (task["ended_at"] - task["acquired_at"]).total_seconds()) == (1, 12_000)
 
 
-@proves(4, "The specification calls for periodic persistence; an example flush size is 100 records.")
+@proves(FLUSH_SIZE)
 def test_a_batch_of_100_is_durable_when_it_is_answered(
     daemon_of: Daemons, waiting: Callable[..., int], clock: Clock, seed: Seed
 ) -> None:
@@ -40,7 +41,7 @@ def test_a_batch_of_100_is_durable_when_it_is_answered(
     assert seed.row("crawl_tasks", task_id=held.task_id)["processed_count"] == 100
 
 
-@proves(4, "Atomic and idempotent progressive flush.")
+@proves(ATOMIC)
 def test_a_repeated_batch_is_answered_alike_and_has_no_effect(
     daemon_of: Daemons, waiting: Callable[..., int], clock: Clock, seed: Seed
 ) -> None:
@@ -57,7 +58,7 @@ def test_a_repeated_batch_is_answered_alike_and_has_no_effect(
     assert seed.count("task_batches") == 1
 
 
-@proves(4, "Atomic and idempotent progressive flush.")
+@proves(ATOMIC)
 def test_the_same_batch_sent_many_times_at_once_takes_effect_once(
     daemon_of: Daemons, waiting: Callable[..., int], clock: Clock, seed: Seed
 ) -> None:
@@ -69,7 +70,7 @@ def test_the_same_batch_sent_many_times_at_once_takes_effect_once(
     assert (seed.count("task_batches"), seed.count("listings")) == (1, 2)
 
 
-@proves(4, "Atomic and idempotent progressive flush.")
+@proves(ATOMIC)
 def test_a_batch_with_one_bad_record_stores_nothing(
     daemon_of: Daemons, waiting: Callable[..., int], clock: Clock, seed: Seed
 ) -> None:
@@ -84,7 +85,7 @@ def test_a_batch_with_one_bad_record_stores_nothing(
     assert seed.row("crawl_tasks", task_id=held.task_id)["last_batch_no"] == 0
 
 
-@proves(4, "Instead of keeping the full result set in memory, the specification calls for periodic persistence.")
+@proves(PERIODIC)
 def test_a_batch_beyond_its_bound_is_refused(daemon_of: Daemons, waiting: Callable[..., int], clock: Clock) -> None:
     waiting()
     daemon = daemon_of("server-1", "bazaar")

@@ -11,12 +11,13 @@ from shared.states import Role
 from tests.integration.clock import Clock
 from tests.integration.contract.conftest import Daemons
 from tests.integration.contract.proof import proves, refusal
+from tests.integration.contract.sentences import OWNERSHIP, P0, P1, P2
 from tests.integration.seed import Seed
 from tests.integration.served.fixtures import COORDINATORS, Clients
 from tests.integration.served.server import Served
 
 
-@proves(10, "Server-authoritative cluster policy and Java parity validation (P1).")
+@proves(P1)
 def test_every_answer_carries_the_digest_of_the_policy_in_force(daemon_of: Daemons, clock: Clock) -> None:
     daemon = daemon_of("server-1")
     digests = set()
@@ -26,14 +27,14 @@ def test_every_answer_carries_the_digest_of_the_policy_in_force(daemon_of: Daemo
     assert digests == {policies.digest(policies.DEFAULT)}
 
 
-@proves(10, "CPU/RAM telemetry pipeline (P2).")
+@proves(P2)
 def test_a_heartbeat_leaves_what_the_daemon_measured(daemon_of: Daemons, clock: Clock, seed: Seed) -> None:
     daemon_of("server-1").show_life()
     sample = seed.row("server_samples", server_id="server-1")
     assert (float(sample["cpu_percent"]), sample["rss_bytes"], sample["running_tasks"]) == (12.5, 52_000_000, 1)
 
 
-@proves(10, "Typed API exception classes (P2).")
+@proves(P2)
 def test_every_refusal_is_a_problem_document_with_a_known_code(daemon_of: Daemons, clock: Clock) -> None:
     daemon = daemon_of("server-1")
     answers = [
@@ -50,7 +51,7 @@ def test_every_refusal_is_a_problem_document_with_a_known_code(daemon_of: Daemon
         assert problems.BY_CODE[answer.document["code"]].status == answer.status == answer.document["status"]
 
 
-@proves(10, "Configurable history capacity (P2).")
+@proves(P2)
 def test_history_beyond_its_retention_goes_in_bounded_bites(daemon_of: Daemons, clock: Clock, seed: Seed) -> None:
     account_id = seed.account("bazaar", size=10)
     for _ in range(5):
@@ -62,7 +63,7 @@ def test_history_beyond_its_retention_goes_in_bounded_bites(daemon_of: Daemons, 
     assert seed.count("crawl_tasks") == 0
 
 
-@proves(9, "Mandatory tests against real PHP endpoints and MySQL 8.")
+@proves(P0)
 def test_a_coordinator_is_ready_only_with_its_schema(
     served_coordinators: list[Served], clock: Clock, seed: Seed
 ) -> None:
@@ -72,14 +73,14 @@ def test_a_coordinator_is_ready_only_with_its_schema(
     assert NEWEST_SUPPORTED_VERSION >= 1
 
 
-@proves(10, "Server-authoritative cluster policy (P1).")
+@proves(P1)
 def test_grants_carry_the_seconds_that_apply(daemon_of: Daemons, waiting: Callable[..., int], clock: Clock) -> None:
     waiting()
     grant = daemon_of("server-1", "bazaar").take().grant
     assert (grant["lease_seconds"], grant["lease_remaining_seconds"]) == (60, 60)
 
 
-@proves(8, "Composite identity.")
+@proves(OWNERSHIP)
 def test_people_cannot_act_as_servers(served_client_of: Clients, daemon_of: Daemons, clock: Clock) -> None:
     boot_id = daemon_of("server-1").boot_id
     person = served_client_of("server-1", Role.OPERATOR, "person")

@@ -9,13 +9,14 @@ from shared.scheduling import dispatch_key, theta_seconds
 from tests.integration.clock import Clock
 from tests.integration.contract.conftest import Daemons
 from tests.integration.contract.proof import proves
+from tests.integration.contract.sentences import COLD_START, LARGEST, SIZE_AWARE
 from tests.integration.seed import Seed
 
 LARGE, SMALL = 20_000, 20
 THETA = theta_seconds(86_400)
 
 
-@proves(6, "Size-aware scheduling with aging protection to balance smaller jobs and accounts with high SLA delay.")
+@proves(SIZE_AWARE)
 def test_of_two_that_are_due_the_smaller_runs_first(
     daemon_of: Daemons, waiting: Callable[..., int], clock: Clock
 ) -> None:
@@ -25,7 +26,7 @@ def test_of_two_that_are_due_the_smaller_runs_first(
     assert daemon_of("server-1", "bazaar").take().task_id == small
 
 
-@proves(6, "Aging protection.")
+@proves(SIZE_AWARE)
 def test_a_large_account_that_waited_long_runs_before_small_new_ones(
     daemon_of: Daemons, waiting: Callable[..., int], clock: Clock
 ) -> None:
@@ -35,7 +36,7 @@ def test_a_large_account_that_waited_long_runs_before_small_new_ones(
     assert daemon_of("server-1", "bazaar").take().task_id == aged
 
 
-@proves(6, "Cold-start discovery rules are also defined for accounts whose listing size is initially unknown.")
+@proves(COLD_START)
 def test_an_unknown_account_runs_as_a_probe_without_a_penalty(
     daemon_of: Daemons, waiting: Callable[..., int], clock: Clock
 ) -> None:
@@ -46,7 +47,7 @@ def test_an_unknown_account_runs_as_a_probe_without_a_penalty(
     assert (grant["task_id"], grant["size_class"], grant["account"]["size"]) == (unknown, "probe", None)
 
 
-@proves(6, "Accounts whose listing size is initially unknown.")
+@proves(COLD_START)
 def test_the_first_crawl_teaches_the_size(
     daemon_of: Daemons, waiting: Callable[..., int], clock: Clock, seed: Seed
 ) -> None:
@@ -59,7 +60,7 @@ def test_the_first_crawl_teaches_the_size(
     assert (account["size"], account["next_due_at"]) == (37, clock.now + timedelta(days=1))
 
 
-@proves(6, "Prevent the largest catalogs from continuously occupying every slot.")
+@proves(LARGEST)
 def test_large_accounts_leave_a_place_of_the_quota_to_others(
     daemon_of: Daemons, waiting: Callable[..., int], clock: Clock, seed: Seed
 ) -> None:

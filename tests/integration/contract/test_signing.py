@@ -12,12 +12,13 @@ from shared.states import Role
 from tests.integration.clock import Clock
 from tests.integration.contract.conftest import Daemons
 from tests.integration.contract.proof import proves, refusal
+from tests.integration.contract.sentences import OWNERSHIP, P2, SIGNED
 from tests.integration.seed import Seed
 from tests.integration.served.fixtures import COORDINATORS, Clients
 from tests.integration.waits import together
 
 
-@proves(8, "Service calls define HMAC-SHA256, timestamp and nonce validation requirements to protect against replay.")
+@proves(SIGNED)
 def test_a_replay_is_refused_by_every_coordinator(daemon_of: Daemons, clock: Clock, seed: Seed) -> None:
     client = daemon_of("server-1").client
     headers = client.sign("GET", "/policy")
@@ -26,7 +27,7 @@ def test_a_replay_is_refused_by_every_coordinator(daemon_of: Daemons, clock: Clo
     assert {answer.document["code"] for answer in answers[1:]} == {"nonce_replayed"}
 
 
-@proves(8, "Nonce validation requirements to protect against replay.")
+@proves(SIGNED)
 def test_of_replays_at_once_one_is_taken(daemon_of: Daemons, clock: Clock) -> None:
     client = daemon_of("server-1").client
     headers = client.sign("GET", "/policy")
@@ -37,7 +38,7 @@ def test_of_replays_at_once_one_is_taken(daemon_of: Daemons, clock: Clock) -> No
 
 
 @pytest.mark.parametrize("seconds", [-61, 61])
-@proves(8, "Timestamp … validation requirements.")
+@proves(SIGNED)
 def test_a_signature_outside_the_window_is_refused(daemon_of: Daemons, clock: Clock, seconds: int) -> None:
     client = daemon_of("server-1").client
     headers = client.sign("GET", "/policy")
@@ -48,7 +49,7 @@ def test_a_signature_outside_the_window_is_refused(daemon_of: Daemons, clock: Cl
 
 
 @pytest.mark.parametrize("seconds", [-60, 60])
-@proves(8, "Timestamp … validation requirements.")
+@proves(SIGNED)
 def test_a_signature_within_the_window_is_taken(daemon_of: Daemons, clock: Clock, seconds: int) -> None:
     client = daemon_of("server-1").client
     headers = client.sign("GET", "/policy")
@@ -56,7 +57,7 @@ def test_a_signature_within_the_window_is_taken(daemon_of: Daemons, clock: Clock
     assert client.send("GET", "/policy", b"", headers).status == 200
 
 
-@proves(8, "Protect against replay and payload/method/path tampering.")
+@proves(SIGNED)
 def test_another_payload_is_refused(daemon_of: Daemons, waiting: Callable[..., int], clock: Clock, seed: Seed) -> None:
     waiting()
     daemon = daemon_of("server-1", "bazaar")
@@ -71,7 +72,7 @@ def test_another_payload_is_refused(daemon_of: Daemons, waiting: Callable[..., i
 @pytest.mark.parametrize(
     ("method", "path"), [("POST", "/leadership"), ("GET", "/cluster"), ("GET", "/leadership?a=1"), ("HEAD", "/policy")]
 )
-@proves(8, "Protect against replay and payload/method/path tampering.")
+@proves(SIGNED)
 def test_another_method_path_or_query_is_refused(daemon_of: Daemons, clock: Clock, method: str, path: str) -> None:
     client = daemon_of("server-1").client
     headers = client.sign("GET", "/leadership")
@@ -79,7 +80,7 @@ def test_another_method_path_or_query_is_refused(daemon_of: Daemons, clock: Cloc
 
 
 @pytest.mark.parametrize("name", ["Signature", "Signature-Input", "Content-Digest"])
-@proves(8, "HMAC-SHA256 … validation requirements.")
+@proves(SIGNED)
 def test_a_request_without_its_signature_is_refused(daemon_of: Daemons, clock: Clock, name: str) -> None:
     client = daemon_of("server-1").client
     headers = client.sign("GET", "/policy")
@@ -87,7 +88,7 @@ def test_a_request_without_its_signature_is_refused(daemon_of: Daemons, clock: C
     assert refusal(client.send("GET", "/policy", b"", headers)) == (401, "signature_invalid")
 
 
-@proves(8, "Task ownership … checks.")
+@proves(OWNERSHIP)
 def test_a_server_cannot_speak_for_another(daemon_of: Daemons, clock: Clock) -> None:
     honest, thief = daemon_of("server-1"), daemon_of("server-2")
     for path, body in (
@@ -98,7 +99,7 @@ def test_a_server_cannot_speak_for_another(daemon_of: Daemons, clock: Clock) -> 
         assert refusal(thief.client.post(path, body)) == (403, "forbidden")
 
 
-@proves(8, "Service calls define HMAC-SHA256 … validation.")
+@proves(SIGNED)
 def test_a_key_is_worth_nothing_once_it_is_revoked(served_client_of: Clients, clock: Clock, seed: Seed) -> None:
     client = served_client_of("server-1")
     assert client.get("/policy").status == 200
@@ -107,7 +108,7 @@ def test_a_key_is_worth_nothing_once_it_is_revoked(served_client_of: Clients, cl
     assert [answer.status for answer in answers] == [401] * COORDINATORS
 
 
-@proves(8, "Service calls define … validation requirements.")
+@proves(SIGNED)
 def test_viewers_only_look(served_client_of: Clients, waiting: Callable[..., int], clock: Clock) -> None:
     task_id = waiting()
     viewer, operator = served_client_of("vera", Role.VIEWER), served_client_of("ann", Role.OPERATOR)
@@ -116,7 +117,7 @@ def test_viewers_only_look(served_client_of: Clients, waiting: Callable[..., int
     assert operator.post(f"/tasks/{task_id}/cancel", {}).document["state"] == "cancelled"
 
 
-@proves(10, "Improved nonce-cleanup strategy (P2).")
+@proves(P2)
 def test_cleaning_up_lets_no_replay_in(daemon_of: Daemons, clock: Clock, seed: Seed) -> None:
     daemon = daemon_of("server-1")
     headers = daemon.client.sign("GET", "/policy")
