@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 import uuid
 from collections.abc import Iterable
 from typing import Any
@@ -248,7 +249,26 @@ class Seed:
                 **columns,
             },
         )
+        self._claim(task_id)
         return task_id
+
+    def _claim(self, task_id: int) -> None:
+        """What the acquisition would have noted, had it seen the servers that there are and no more running tasks."""
+        task = self.row("crawl_tasks", task_id=task_id)
+        marketplace = self.row("marketplaces", marketplace_code=task["marketplace_code"])
+        servers = self.count("servers")
+        quota = max(1, math.ceil(marketplace["quota_per_server"] * servers))
+        self.insert(
+            "task_claims",
+            **{name: task[name] for name in ("task_id", "fencing_token", "server_id", "boot_id", "marketplace_code")},
+            size_class=task["size_class"],
+            active_servers=servers,
+            quota=quota,
+            running_count=1,
+            large_cap=max(1, quota - max(1, math.ceil(quota / 5))),
+            large_count=int(task["size_class"] == "large"),
+            claimed_at=task["acquired_at"],
+        )
 
 
 def _plain(value: object) -> object:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.integration import invariants
 from tests.integration.contract.daemon import Daemon
 from tests.integration.seed import Seed
 from tests.integration.served.fixtures import Clients
 from tests.integration.waits import Connect
+from tests.invariants import checker
 
 Daemons = Callable[..., Daemon]
 
@@ -42,4 +42,4 @@ def waiting(seed: Seed) -> Callable[..., int]:
 def sound(connect: Connect) -> Iterator[None]:
     """Whatever a client did, the invariants hold afterwards."""
     yield
-    assert invariants.violations(connect(autocommit=True)) == []
+    assert checker.violations(connect(autocommit=True)) == []

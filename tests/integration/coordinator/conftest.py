@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from coordinator.database import Database
-from tests.integration import invariants
 from tests.integration.coordinator.acting import Acting
 from tests.integration.coordinator.commanding import Commanding
 from tests.integration.waits import Connect, Connection
+from tests.invariants import checker
 
 
 @pytest.fixture
@@ -42,6 +42,6 @@ def sound(watcher: Connection) -> Callable[[], None]:
     """Fails when an invariant is broken, naming what broke it."""
 
     def check() -> None:
-        assert invariants.violations(watcher) == []
+        assert checker.violations(watcher) == []
 
     return check

@@ -8,10 +8,10 @@ from collections.abc import Callable
 import pymysql
 import pytest
 
-from tests.integration import invariants
 from tests.integration.coordinator.acting import Acting, batch, listing, running
 from tests.integration.seed import Seed
 from tests.integration.waits import Connection
+from tests.invariants import checker
 
 SEAT = {"marketplace_code": "shopify", "size_class": "small"}
 FREE = {"task_id": None, "marketplace_code": None, "size_class": None}
@@ -69,7 +69,7 @@ class TestTheDatabaseRefuses:
         crawl = running(seed)
         claim = {
             "task_id": crawl.task_id,
-            "fencing_token": 1,
+            "fencing_token": 2,
             "server_id": "server-a",
             "boot_id": uuid.UUID(int=1),
             "marketplace_code": "shopify",
@@ -110,15 +110,15 @@ class TestTheDatabaseRefuses:
 
 class TestTheCheckerFinds:
     def found(self, watcher: Connection, expected: str) -> None:
-        assert [text for text in invariants.violations(watcher) if text.startswith(expected)], (
-            f"nothing begins with {expected!r}: {invariants.violations(watcher)}"
+        assert [text for text in checker.violations(watcher) if text.startswith(expected)], (
+            f"nothing begins with {expected!r}: {checker.violations(watcher)}"
         )
 
     def test_nothing_where_all_is_well(self, acting: Acting, seed: Seed, watcher: Connection) -> None:
         crawl = running(seed)
         acting.flush(crawl.owner, 1, batch([listing("a")]))
         acting.complete(crawl.owner, 1, 1)
-        assert invariants.violations(watcher) == []
+        assert checker.violations(watcher) == []
 
     def test_a_slot_left_on_an_ended_task(self, seed: Seed, watcher: Connection) -> None:
         seed.server("server-a", marketplaces=["shopify"])
@@ -128,7 +128,7 @@ class TestTheCheckerFinds:
 
     def test_more_tasks_than_slots(self, seed: Seed, watcher: Connection) -> None:
         running(seed)
-        assert "I4: server-a runs 1 tasks, 0 are allowed" in invariants.violations(watcher, slots_per_server=0)
+        assert "I4: server-a runs 1 tasks, 0 are allowed" in checker.violations(watcher, slots_per_server=0)
 
     def test_a_task_of_a_former_boot(self, seed: Seed, watcher: Connection) -> None:
         running(seed)
@@ -165,3 +165,54 @@ class TestTheCheckerFinds:
             acting.acquire(f"server-{number}", seed.server(f"server-{number}"))
         seed.execute("UPDATE task_claims SET quota = 1, running_count = 1, active_servers = 1")
         self.found(watcher, "I5: 2 tasks of shopify run")
+
+    def test_a_task_that_runs_by_no_claim(self, seed: Seed, watcher: Connection) -> None:
+        crawl = running(seed)
+        seed.execute("DELETE FROM task_claims")
+        self.found(watcher, f"I5: task {crawl.task_id} runs by token 1 and no claim")
+
+    def test_a_token_that_was_left_out(self, seed: Seed, watcher: Connection) -> None:
+        self.terms(seed, (1, 0, 10), (3, 10, None))
+        self.found(watcher, "I1: 2 terms carry the tokens 1 to 3")
+
+    def test_a_leadership_behind_its_terms(self, seed: Seed, watcher: Connection) -> None:
+        self.terms(seed, (1, 0, 10))
+        seed.update("leadership", {"leadership_id": 1}, fencing_token=0)
+        self.found(watcher, "I1: the newest term is 1, the leadership says 0")
+
+    def test_a_term_that_did_not_end(self, seed: Seed, watcher: Connection) -> None:
+        self.terms(seed, (1, 0, None), (2, 10, None))
+        self.found(watcher, "I1: term 1 has not ended, although 2 began")
+
+    def test_terms_that_overlap(self, seed: Seed, watcher: Connection) -> None:
+        self.terms(seed, (1, 0, 11), (2, 10, None))
+        self.found(watcher, "I1: term 2 began at")
+
+    def test_a_leader_whose_term_has_ended(self, seed: Seed, watcher: Connection) -> None:
+        seed.server("server-a")
+        seed.leader("server-a")
+        seed.execute("UPDATE leadership_terms SET ended_at = UTC_TIMESTAMP(6), end_reason = 'resigned'")
+        self.found(watcher, "I1: term 1 has ended (resigned), yet server-a leads")
+
+    def test_a_plan_after_its_term(self, seed: Seed, watcher: Connection) -> None:
+        self.terms(seed, (1, 0, 10))
+        seed.execute(
+            "INSERT INTO plans (plan_id, fencing_token, body_digest, created_count, skipped_count, planned_at)"
+            " SELECT REPEAT('x', 16), 1, REPEAT('x', 32), 0, 0, ended_at + INTERVAL 1 MICROSECOND"
+            " FROM leadership_terms"
+        )
+        self.found(watcher, "I2: a plan of term 1 was made at")
+
+    def terms(self, seed: Seed, *terms: tuple[int, int, int | None]) -> None:
+        """Terms by token, begun and ended so many seconds from now; the leadership knows the last."""
+        for token, begun, ended in terms:
+            seed.execute(
+                "INSERT INTO leadership_terms (fencing_token, server_id, boot_id, elected_at, ended_at, end_reason)"
+                " VALUES (%s, 'server-a', REPEAT('b', 16), UTC_TIMESTAMP(6) + INTERVAL %s SECOND,"
+                " UTC_TIMESTAMP(6) + INTERVAL %s SECOND, IF(%s IS NULL, NULL, 'superseded'))",
+                token,
+                begun,
+                ended,
+                ended,
+            )
+        seed.update("leadership", {"leadership_id": 1}, fencing_token=terms[-1][0])

@@ -23,12 +23,12 @@ from coordinator.grants import Grant
 from coordinator.outcomes import Outcome
 from shared.policy import DEFAULT
 from shared.problems import Conflict, RowVersionConflict
-from tests.integration import invariants
 from tests.integration.clock import Clock
 from tests.integration.coordinator.acting import OPERATOR, Acting, owner_of, running
 from tests.integration.coordinator.racing import Racer, acquire_once, race, race_in_process
 from tests.integration.seed import Seed
 from tests.integration.waits import Connect, Connection, held, together, until_lock_waits
+from tests.invariants.watching import watching
 
 ROUNDS = 8
 """How often each small race is run."""
@@ -255,21 +255,19 @@ def test_a_storm_of_servers_operators_and_lost_leases(
     everybody = stock(seed)
     racing = racers(servers(seed, "server-a", "server-b", "server-c", "server-d"), 40)
     chance = random.Random(7)  # noqa: S311 - chance of a game, no secret
-    meddler, checker = Seed(connect(autocommit=True), session_clock), connect(autocommit=True)
-    looks: list[list[str]] = []
+    meddler = Seed(connect(autocommit=True), session_clock)
 
     def meddle() -> None:
         expire_one(meddler, chance)
         with suppress(RowVersionConflict):
             pause(database, chance.choice(everybody), paused=chance.random() < 0.5)
-        looks.append(invariants.violations(checker))
 
-    with meddling(meddle):
+    with meddling(meddle), watching(lambda: connect(autocommit=True)) as watch:
         results = together(*[lambda racer=racer: race(racer, database) for racer in racing])
     assert [each for each in results if isinstance(each, BaseException)] == []
     seen = sum(results, Counter[str]())
-    assert [look for look in looks if look] == []
-    assert len(looks) > 5
+    assert watch.violations == []
+    assert watch.snapshots > 5
     sound()
     assert seen["acquired"] > 30, f"there was no storm: {seen}"
     assert seen["lost"] + seen["recovered"] > 0, f"nobody lost a lease: {seen}"
