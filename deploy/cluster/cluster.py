@@ -4,6 +4,7 @@ import secrets
 import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -27,15 +28,30 @@ DATABASE = "marketplace"
 _USER = "coordinator"
 
 
+@dataclass(frozen=True)
+class Modules:
+    """The programs of a cluster, by the names of their modules, and variables that they all get."""
+
+    coordinator: str = "coordinator"
+    worker: str = "worker"
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
 class Cluster:
     """Starts processes on demand; leaving the ``with`` block ends them all, servers first and the database last.
 
     ``folder`` is this cluster's alone. Waits go by ``pause``, which may raise to give up; ``hurry()`` says that
-    nobody wants to wait for orderly ends. All that starts something raises ``processes.ProcessFailed``.
+    nobody wants to wait for orderly ends. All that starts something raises ``processes.ProcessFailed``. ``modules`` are
+    the programs that serve and crawl.
     """
 
     def __init__(
-        self, folder: Path, programs: Path, pause: Pause = time.sleep, hurry: Callable[[], bool] = lambda: False
+        self,
+        folder: Path,
+        programs: Path,
+        pause: Pause = time.sleep,
+        hurry: Callable[[], bool] = lambda: False,
+        modules: Modules = Modules(),
     ) -> None:
         self.folder = folder
         self.logs = folder / "logs"
@@ -45,12 +61,15 @@ class Cluster:
         self.core: list[Child] = []
         self._pause = pause
         self._hurry = hurry
+        self._modules = modules
         self._settings = CoordinatorSettings(
             port=free_port(),
             key_file=folder / "keys" / "key-encryption-key",
             database=self.mysql.settings(_USER, secrets.token_urlsafe(24), DATABASE),
             logs=self.logs,
             notes=self.notes,
+            module=modules.coordinator,
+            more=modules.settings,
         )
 
     def __enter__(self) -> Self:
@@ -120,6 +139,8 @@ class Cluster:
             state_folder=self.folder / "state",
             logs=self.logs,
             notes=self.notes,
+            module=self._modules.worker,
+            more=self._modules.settings,
         )
         child = worker_process.start(settings)
         self.servers[server_id] = child

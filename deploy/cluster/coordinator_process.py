@@ -3,8 +3,8 @@
 import base64
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from coordinator.connections import DatabaseSettings
@@ -19,13 +19,18 @@ COMMAND_SECONDS = 120.0
 
 @dataclass(frozen=True)
 class CoordinatorSettings:
-    """What coordinators of one cluster are told; ``key_file`` holds the key-encryption key."""
+    """What coordinators of one cluster are told; ``key_file`` holds the key-encryption key.
+
+    ``module`` is what serves, ``more`` are variables that it gets besides.
+    """
 
     port: int
     key_file: Path
     database: DatabaseSettings
     logs: Path
     notes: Path
+    module: str = "coordinator"
+    more: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def origin(self) -> str:
@@ -42,6 +47,7 @@ class CoordinatorSettings:
             "COORDINATOR_DATABASE_USER": database.user,
             "COORDINATOR_DATABASE_PASSWORD": database.password,
             "COORDINATOR_DATABASE_NAME": database.name,
+            **self.more,
         }
 
     def as_user(self, user: str, password: str) -> "CoordinatorSettings":
@@ -80,4 +86,5 @@ def serve(settings: CoordinatorSettings, pause: Pause = time.sleep) -> Child:
 
 def _program(settings: CoordinatorSettings, name: str, words: Sequence[str]) -> Program:
     log = settings.logs / ("coordinator.log" if name == "coordinator" else "coordinator-commands.log")
-    return Program(name, [sys.executable, "-m", "coordinator", *words], log, settings.environment())
+    module = settings.module if name == "coordinator" else "coordinator"
+    return Program(name, [sys.executable, "-m", module, *words], log, settings.environment())

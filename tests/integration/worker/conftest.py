@@ -9,6 +9,7 @@ import pytest
 from deploy.cluster.cluster import Cluster
 from tests.integration.mysql import programs
 from tests.integration.worker.crawling import Crawling
+from tests.invariants.proving import proving, recorded
 
 
 @pytest.fixture(scope="module")
@@ -17,8 +18,14 @@ def running_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawli
     folder = programs()
     if folder is None:
         pytest.skip("no MySQL 8.0.19 or later is installed: deploy/bootstrap installs a private one")
-    with Cluster(tmp_path_factory.mktemp("cluster"), folder) as cluster:
-        yield Crawling.start(cluster)
+    history = tmp_path_factory.mktemp("history")
+    with Cluster(tmp_path_factory.mktemp("cluster"), folder, modules=recorded(history)) as cluster:
+        crawling = Crawling.start(cluster)
+        with proving(cluster, history) as proof:
+            yield crawling
+            assert proof.judge() == []
+        assert proof.watch.snapshots > 100, "hardly anything was watched"
+        assert proof.exchanges > 100, "hardly anything was written down"
 
 
 @pytest.fixture
