@@ -2,7 +2,8 @@
 
 A test marked ``@pytest.mark.scenario("initial election", "I1")`` speaks for one row of the gate's table; several tests
 may speak for the same one. Each counts as one run, unless it says by the fixture ``evidence`` how many it made. With
-``--evidence FILE`` the rows are written as JSON: ``[{name, invariant, runs, violations, tests, failed}]``.
+``--evidence FILE`` the rows are written as JSON: ``[{name, invariant, runs, violations, tests, failed, facts}]``, anew
+after each test: what was shown stays shown, whatever becomes of the run.
 """
 
 from __future__ import annotations
@@ -64,12 +65,21 @@ class Collector:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count the end of a test, and failures while it was set up or taken down."""
         counted = report.when == "teardown" or report.failed
-        for scenario in _properties(report, "scenario") if counted else ():
+        scenarios = _properties(report, "scenario") if counted else []
+        for scenario in scenarios:
             self._count(report, scenario["name"], scenario["invariant"])
+        if scenarios:
+            self._write()
 
     def pytest_sessionfinish(self) -> None:
-        """Write the rows."""
-        self._file.write_text(json.dumps([asdict(row) for row in self._rows.values()], indent=2), "utf-8")
+        """Write the rows, also when there are none."""
+        self._write()
+
+    def _write(self) -> None:
+        """Replace the file at once: whoever reads it meanwhile finds it whole."""
+        unfinished = self._file.with_name(f"{self._file.name}.unfinished")
+        unfinished.write_text(json.dumps([asdict(row) for row in self._rows.values()], indent=2), "utf-8")
+        unfinished.replace(self._file)
 
     def _count(self, report: pytest.TestReport, name: str, invariant: str) -> None:
         row = self._rows.setdefault((name, invariant), Row(name, invariant))
@@ -81,7 +91,14 @@ class Collector:
             told = _properties(report, _PROPERTY)
             row.runs += max(1, sum(each["runs"] for each in told))
             for each in told:
-                row.facts.update(each["facts"])
+                _remember(row.facts, each["facts"])
+
+
+def _remember(known: dict[str, object], told: dict[str, object]) -> None:
+    """Add facts; what several tests measured under one name becomes a list."""
+    for name, value in told.items():
+        before = known.get(name, [])
+        known[name] = [*(before if isinstance(before, list) else [before]), value] if name in known else value
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
