@@ -7,8 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
+from coordinator.database import Database
 from tests.integration.scenarios.leadership.candidate import Candidate
 from tests.integration.scenarios.leadership.crowding import Crowding
+from tests.integration.scenarios.leadership.policing import SetPolicy, policy_setter
 from tests.integration.seed import Seed
 from tests.integration.served.fixtures import COORDINATORS, Clients
 from tests.integration.waits import Connect
@@ -36,3 +38,9 @@ def crowd_of(served_client_of: Clients, seed: Seed) -> Crowds:
 def crowding(connect: Connect) -> Crowding:
     """Makes calls meet."""
     return Crowding(connect(), connect(autocommit=True))
+
+
+@pytest.fixture
+def set_policy(database: Database) -> SetPolicy:
+    """Changes members of the policy."""
+    return policy_setter(database)

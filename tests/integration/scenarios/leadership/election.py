@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tests.integration.scenarios.leadership.candidate import Candidate
+from tests.integration.scenarios.leadership.candidate import Call, Candidate
 from tests.integration.seed import Seed
 from tests.integration.served.server import Answer
+
+
+def campaigns(crowd: Sequence[Candidate]) -> list[Call]:
+    """All of them ask to lead, when they are called."""
+    return [candidate.ready("campaign") for candidate in crowd]
+
+
+def refused(answers: Sequence[Answer]) -> set[tuple[int, str]]:
+    """Status and code of answers that refuse; with an answer that does not, the whole of it."""
+    return {(answer.status, answer.document.get("code", f"no refusal: {answer.document}")) for answer in answers}
 
 
 def the_one_elected(answers: Sequence[Answer], crowd: Sequence[Candidate], token: int) -> Candidate:

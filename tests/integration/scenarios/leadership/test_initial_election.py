@@ -10,10 +10,10 @@ import pytest
 from tests.evidence import Evidence
 from tests.integration.clock import Clock
 from tests.integration.scenarios.depth import rounds
-from tests.integration.scenarios.leadership.candidate import Call, Candidate
+from tests.integration.scenarios.leadership.candidate import Candidate
 from tests.integration.scenarios.leadership.conftest import Crowds
 from tests.integration.scenarios.leadership.crowding import Crowding, Meet
-from tests.integration.scenarios.leadership.election import leads, nobody_elected, the_one_elected
+from tests.integration.scenarios.leadership.election import campaigns, leads, nobody_elected, the_one_elected
 from tests.integration.seed import Seed
 
 pytestmark = [pytest.mark.scenario("initial election", "I1"), pytest.mark.race]
@@ -32,10 +32,6 @@ def meet(request: pytest.FixtureRequest, crowding: Crowding) -> Meet:
     """How the campaigns meet."""
     meet: Meet = getattr(crowding, request.param)
     return meet
-
-
-def campaigns(crowd: Sequence[Candidate]) -> list[Call]:
-    return [candidate.ready("campaign") for candidate in crowd]
 
 
 def test_when_nobody_ever_led(
